@@ -4,7 +4,7 @@
  */
 import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { escalateDue } from '../../api/incidents/escalate.ts';
+import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';

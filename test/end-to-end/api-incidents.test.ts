@@ -1,8 +1,8 @@
 /** Incidents through the API: their states, lists, and what is refused. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
-import { resolveEnded } from '../../api/incidents/resolve-ended.ts';
-import { observedOf } from '../../api/incidents/timeline-sources.ts';
+import { resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
+import { observedOf } from '../../api/groups/incidents/timeline-sources.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { EscalationPolicyFields, escalationPolicies } from '../../schemas/resources/escalation-policy.ts';

@@ -1,7 +1,7 @@
 /** Pages of incidents through the API: declared with a policy, told on the timeline, acknowledged by their links. */
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
-import { escalateDue } from '../../api/incidents/escalate.ts';
+import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';

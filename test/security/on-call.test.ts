@@ -1,8 +1,8 @@
 /** Two organizations: what one of them names, pages or acknowledges reaches nobody and nothing of the other, and links open only what they are for. */
 import test from 'ava';
 import { memoryCounters } from '../../adapters/counters-memory.ts';
+import { escalateDue } from '../../api/groups/incidents/escalate.ts';
 import { putToken } from '../../api/identity/accounts/one-time-tokens.ts';
-import { escalateDue } from '../../api/incidents/escalate.ts';
 import { openMailQueue } from '../../api/mail/queue.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { fieldsOf } from '../../runtime/stored-fields.ts';

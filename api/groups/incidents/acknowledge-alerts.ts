@@ -5,8 +5,8 @@ import { alertAcknowledgements } from '../../../schemas/resources/alert-rule.ts'
 import type { Incident } from '../../../schemas/resources/incident.ts';
 import { readAlerts } from '../../../subjects/alerts/history.ts';
 import type { AuditedTransaction } from '../../changes.ts';
-import type { TimelineContext } from '../../incidents/timeline-sources.ts';
 import { platformAlertsOf } from '../alerts/platform-alerts.ts';
+import type { TimelineContext } from './timeline-sources.ts';
 
 /** The read happens in a transaction, which may take 10 seconds. */
 const maxReadMs = 4000;

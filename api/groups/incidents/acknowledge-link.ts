@@ -8,9 +8,9 @@ import { readMember } from '../../../subjects/on-call/people.ts';
 import { ApiError } from '../../errors.ts';
 import { countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { findToken } from '../../identity/accounts/one-time-tokens.ts';
-import { writeIncident } from '../../incidents/write.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
+import { writeIncident } from './write.ts';
 
 const invalidLink = (): ApiError =>
   new ApiError('TOKEN_INVALID', 'this link is for an incident or a user that was deleted');

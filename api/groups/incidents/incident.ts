@@ -11,8 +11,6 @@ import {
 } from '../../../schemas/resources/incident.ts';
 import { type Move, moved, untouched } from '../../../subjects/incidents/state.ts';
 import { ApiError, invalid } from '../../errors.ts';
-import { withEvidence } from '../../incidents/timeline-evidence.ts';
-import { timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
@@ -20,6 +18,8 @@ import { equals } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { storedView } from '../../resources/resource-spec.ts';
 import { acknowledgeAlerts } from './acknowledge-alerts.ts';
+import { withEvidence } from './timeline-evidence.ts';
+import { timelineContextOf } from './timeline-sources.ts';
 import { Time, timeOf } from './times.ts';
 
 const time = z.iso.datetime().nullable();

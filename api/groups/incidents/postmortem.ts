@@ -11,13 +11,13 @@ import { postmortemMarkdown } from '../../../subjects/incidents/postmortem.ts';
 import { TimelineEntry } from '../../../subjects/incidents/timeline.ts';
 import { hasAlready } from '../../changes.ts';
 import { invalid } from '../../errors.ts';
-import { type TimelineContext, timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { unknownMember } from '../../resources/members.ts';
 import { etagOf, preconditionOf, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
 import { foundIncident, timelineOf } from './timeline.ts';
+import { type TimelineContext, timelineContextOf } from './timeline-sources.ts';
 
 const noun = 'postmortem';
 

@@ -5,12 +5,12 @@ import { type Incident, incidentEvidence, incidentNotes } from '../../../schemas
 import { MergeSuggestion } from '../../../subjects/incidents/merges.ts';
 import { inOrder, noteEntry, placeOf, TimelineEntry, thawed } from '../../../subjects/incidents/timeline.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
-import { readMergeSuggestions } from '../../incidents/merges.ts';
-import { evidenceIdOf } from '../../incidents/timeline-evidence.ts';
-import { observedOf, readActions, type TimelineContext, timelineContextOf } from '../../incidents/timeline-sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { incidentResource } from './incident.ts';
+import { readMergeSuggestions } from './merges.ts';
+import { evidenceIdOf } from './timeline-evidence.ts';
+import { observedOf, readActions, type TimelineContext, timelineContextOf } from './timeline-sources.ts';
 import { timeOf } from './times.ts';
 
 const Evidence = z

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryCounters } from '../../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../../adapters/documents-sqlite/documents-sqlite.ts';
-import { type EscalatePorts, escalateDue } from '../../../api/incidents/escalate.ts';
+import { type EscalatePorts, escalateDue } from '../../../api/groups/incidents/escalate.ts';
 import { openedMail, openMailQueue } from '../../../api/mail/queue.ts';
 import { startDeliveries } from '../../../processors/deliveries/deliveries.ts';
 import { openOutbound } from '../../../runtime/outbound.ts';

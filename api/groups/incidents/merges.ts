@@ -1,14 +1,14 @@
 /** Finds incidents that may be duplicates, with the evidence. */
-import { withTimeout } from '../../runtime/timeout.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type Incident, incidents } from '../../schemas/resources/incident.ts';
+import { withTimeout } from '../../../runtime/timeout.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import {
   type MergeSuggestion,
   mergeable,
   mergeableWithinMs,
   suggestedMerges,
-} from '../../subjects/incidents/merges.ts';
-import { readCallsBetween } from '../../subjects/services/calls.ts';
+} from '../../../subjects/incidents/merges.ts';
+import { readCallsBetween } from '../../../subjects/services/calls.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 
 /** Maximum number of compared incidents, the newest first */

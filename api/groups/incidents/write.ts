@@ -1,8 +1,8 @@
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type Incident, incidents } from '../../schemas/resources/incident.ts';
-import type { Who } from '../callers/caller.ts';
-import type { AuditedTransaction } from '../changes.ts';
-import { storeVersion } from '../resources/resource-history.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import type { Who } from '../../callers/caller.ts';
+import type { AuditedTransaction } from '../../changes.ts';
+import { storeVersion } from '../../resources/resource-history.ts';
 
 /** Writes an incident outside its own operations: with its new version, and the audit record of the change. */
 export const writeIncident = async (

@@ -1,14 +1,14 @@
 /** Resolves incidents opened by alerts once all their alerts have ended for a while. */
-import { defineJob } from '../../runtime/jobs.ts';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type Incident, incidents } from '../../schemas/resources/incident.ts';
-import { readPlanOf } from '../../schemas/resources/tenant-plan.ts';
-import { endedMsOf, readLastTransitions } from '../../subjects/incidents/ended.ts';
-import { moved } from '../../subjects/incidents/state.ts';
-import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
-import { systemActor, systemChange } from '../changes.ts';
+import { defineJob } from '../../../runtime/jobs.ts';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import { readPlanOf } from '../../../schemas/resources/tenant-plan.ts';
+import { endedMsOf, readLastTransitions } from '../../../subjects/incidents/ended.ts';
+import { moved } from '../../../subjects/incidents/state.ts';
+import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
+import { systemActor, systemChange } from '../../changes.ts';
 import { withEvidence } from './timeline-evidence.ts';
 import type { TimelineContext } from './timeline-sources.ts';
 import { writeIncident } from './write.ts';

@@ -1,14 +1,14 @@
 /** Reads the timeline entries of each source. */
-import type { Reading } from '../../queries/reading.ts';
-import type { Incompleteness } from '../../queries/result.ts';
-import { withTimeout } from '../../runtime/timeout.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
-import { escalationActions } from '../../schemas/resources/escalation.ts';
-import { type Incident, incidentNotes } from '../../schemas/resources/incident.ts';
-import { readPageSteps } from '../../subjects/alerts/deliveries.ts';
-import { readTransitions } from '../../subjects/alerts/history.ts';
-import { eventsRange } from '../../subjects/events/events.ts';
-import { feedPage } from '../../subjects/events/feed.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import type { Incompleteness } from '../../../queries/result.ts';
+import { withTimeout } from '../../../runtime/timeout.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { escalationActions } from '../../../schemas/resources/escalation.ts';
+import { type Incident, incidentNotes } from '../../../schemas/resources/incident.ts';
+import { readPageSteps } from '../../../subjects/alerts/deliveries.ts';
+import { readTransitions } from '../../../subjects/alerts/history.ts';
+import { eventsRange } from '../../../subjects/events/events.ts';
+import { feedPage } from '../../../subjects/events/feed.ts';
 import {
   calledOf,
   deliveryEntry,
@@ -18,13 +18,13 @@ import {
   type TimelineEntry,
   toActionEntry,
   transitionEntry,
-} from '../../subjects/incidents/timeline.ts';
-import { pageGroupOf } from '../../subjects/on-call/page.ts';
-import { newestRecords } from '../audit/record-search.ts';
-import type { Caller } from '../callers/caller.ts';
-import { eventSources } from '../event-feed/sources.ts';
-import type { Ports } from '../kernel/ports.ts';
-import { readingOf } from '../kernel/reading.ts';
+} from '../../../subjects/incidents/timeline.ts';
+import { pageGroupOf } from '../../../subjects/on-call/page.ts';
+import { newestRecords } from '../../audit/record-search.ts';
+import type { Caller } from '../../callers/caller.ts';
+import { eventSources } from '../../event-feed/sources.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { readingOf } from '../../kernel/reading.ts';
 
 /** Maximum entries per source */
 const maxEntries = 1000;

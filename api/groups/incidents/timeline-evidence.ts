@@ -1,9 +1,9 @@
 /** Freezes the timeline of an incident when it is resolved, in the transaction that resolves it. */
 import { createHash } from 'node:crypto';
-import type { Stored } from '../../schemas/ports/documents.ts';
-import { type Incident, incidentEvidence } from '../../schemas/resources/incident.ts';
-import { frozen, inOrder } from '../../subjects/incidents/timeline.ts';
-import type { AuditedTransaction } from '../changes.ts';
+import type { Stored } from '../../../schemas/ports/documents.ts';
+import { type Incident, incidentEvidence } from '../../../schemas/resources/incident.ts';
+import { frozen, inOrder } from '../../../subjects/incidents/timeline.ts';
+import type { AuditedTransaction } from '../../changes.ts';
 import { observedOf, readActions, type TimelineContext } from './timeline-sources.ts';
 
 /** Id of the evidence of one resolution, derived from the incident and its hash. */

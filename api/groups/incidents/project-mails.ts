@@ -1,17 +1,17 @@
 /** Mail to the receivers of projects when an incident opens and when it is resolved. */
-import { documentsIn } from '../../runtime/documents-in.ts';
-import type { Counters } from '../../schemas/ports/counters.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
-import { alertRules } from '../../schemas/resources/alert-rule.ts';
-import type { IncidentNotification } from '../../schemas/resources/escalation.ts';
-import type { Incident } from '../../schemas/resources/incident.ts';
-import { type Project, projects } from '../../schemas/resources/project.ts';
-import type { Settings } from '../../schemas/settings.ts';
-import { sinceOf } from '../../subjects/on-call/incident-escalation.ts';
-import { linkTo } from '../mail/links.ts';
-import { type MailDraft, plainName } from '../mail/mail-text.ts';
-import type { MailQueue } from '../mail/queue.ts';
-import { receiversOf } from '../mail/receivers.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { Counters } from '../../../schemas/ports/counters.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import { alertRules } from '../../../schemas/resources/alert-rule.ts';
+import type { IncidentNotification } from '../../../schemas/resources/escalation.ts';
+import type { Incident } from '../../../schemas/resources/incident.ts';
+import { type Project, projects } from '../../../schemas/resources/project.ts';
+import type { Settings } from '../../../schemas/settings.ts';
+import { sinceOf } from '../../../subjects/on-call/incident-escalation.ts';
+import { linkTo } from '../../mail/links.ts';
+import { type MailDraft, plainName } from '../../mail/mail-text.ts';
+import type { MailQueue } from '../../mail/queue.ts';
+import { receiversOf } from '../../mail/receivers.ts';
 
 export interface MailingPorts {
   readonly documents: Documents;

@@ -1,11 +1,11 @@
 /** Escalates incidents: queues the pages that are due, and reopens incidents whose acknowledgement expired. */
-import { documentsIn } from '../../runtime/documents-in.ts';
-import { hashOf } from '../../runtime/hash-of.ts';
-import { defineJob } from '../../runtime/jobs.ts';
-import { fieldsOf } from '../../runtime/stored-fields.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents, Stored } from '../../schemas/ports/documents.ts';
-import type { Log } from '../../schemas/ports/log.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import { hashOf } from '../../../runtime/hash-of.ts';
+import { defineJob } from '../../../runtime/jobs.ts';
+import { fieldsOf } from '../../../runtime/stored-fields.ts';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Documents, Stored } from '../../../schemas/ports/documents.ts';
+import type { Log } from '../../../schemas/ports/log.ts';
 import {
   type Escalation,
   type EscalationAction,
@@ -13,18 +13,23 @@ import {
   escalations,
   type IncidentNotification,
   type PageOpening,
-} from '../../schemas/resources/escalation.ts';
-import { type Incident, incidents } from '../../schemas/resources/incident.ts';
-import { pendingDeliveries } from '../../schemas/resources/notification-delivery.ts';
-import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
-import { unacknowledged } from '../../subjects/incidents/state.ts';
-import type { Page } from '../../subjects/on-call/escalation.ts';
-import { checkEscalation, type EscalationCheck, keyOf, sinceOf } from '../../subjects/on-call/incident-escalation.ts';
-import { deliveryOf, type Paging } from '../../subjects/on-call/page.ts';
-import { decidePageEnd, toPageEndDelivery } from '../../subjects/on-call/page-end.ts';
-import { type NamedPeople, readPeople } from '../../subjects/on-call/people.ts';
-import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
-import { type AuditedTransaction, systemActor, systemChange } from '../changes.ts';
+} from '../../../schemas/resources/escalation.ts';
+import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
+import { pendingDeliveries } from '../../../schemas/resources/notification-delivery.ts';
+import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
+import { unacknowledged } from '../../../subjects/incidents/state.ts';
+import type { Page } from '../../../subjects/on-call/escalation.ts';
+import {
+  checkEscalation,
+  type EscalationCheck,
+  keyOf,
+  sinceOf,
+} from '../../../subjects/on-call/incident-escalation.ts';
+import { deliveryOf, type Paging } from '../../../subjects/on-call/page.ts';
+import { decidePageEnd, toPageEndDelivery } from '../../../subjects/on-call/page-end.ts';
+import { type NamedPeople, readPeople } from '../../../subjects/on-call/people.ts';
+import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
+import { type AuditedTransaction, systemActor, systemChange } from '../../changes.ts';
 import { type MailingPorts, pendingNotification, toMailDrafts } from './project-mails.ts';
 import { writeIncident } from './write.ts';
 
