@@ -53,7 +53,7 @@ export const areaGroups: readonly AreaGroup[] = [
       },
       {
         path: '/slos',
-        title: 'Objectives',
+        title: 'SLOs',
         requiredCall: listOf<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
       },

@@ -79,8 +79,8 @@ test('OIQ uses the cluster and server names that the operator creates', (t) => {
 /** Series of ClickHouse by minute that make an alert fire, and such that do not. */
 const firing: Readonly<Record<string, readonly [series: string, trouble: string, well: string]>> = {
   OiqClickhouseReadonlyReplica: ['ClickHouseMetrics_ReadonlyReplica', '1x60', '0x60'],
-  OiqClickhouseReplicaLags: ['ClickHouseAsyncMetrics_ReplicasMaxAbsoluteDelay', '400x60', '20x60'],
-  OiqClickhouseReplicaQueueGrows: ['ClickHouseAsyncMetrics_ReplicasMaxQueueSize', '0+100x60', '6000-100x60'],
+  OiqClickhouseReplicaLag: ['ClickHouseAsyncMetrics_ReplicasMaxAbsoluteDelay', '400x60', '20x60'],
+  OiqClickhouseReplicaQueueGrowing: ['ClickHouseAsyncMetrics_ReplicasMaxQueueSize', '0+100x60', '6000-100x60'],
 };
 
 withTools('each alert of the page fires for what it is about, and not where all is well', async (t) => {

@@ -39,7 +39,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+900x120',
     'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="unavailable"}': '0+100x120',
   },
-  OiqIngestRefused: {
+  OiqIngestRejected: {
     'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+700x120',
     'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="rate-limited"}': '0+300x120',
   },
@@ -54,14 +54,14 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'oiq_bus_publish_duration_seconds_bucket{topic="otlp.logs",le="+Inf"}': '0+10x120',
   },
   OiqConsumerLag: { 'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '400x120' },
-  OiqConsumerLagLosesData: {
+  OiqConsumerLagNearRetention: {
     'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '2000x120',
   },
   OiqConsumerLagUnknown: {
     'oiq_consumer_lag_messages{group="sinks.logs",topic="otlp.logs",partition="0"}': 'NaN '.repeat(120),
   },
-  OiqConsumerStandsStill: { 'oiq_consumer_still_seconds{group="sinks.logs"}': '0+60x120' },
-  OiqConsumerWithoutMembers: { 'oiq_consumer_members{group="processors.alert-evaluation"}': '0x120' },
+  OiqConsumerStalled: { 'oiq_consumer_still_seconds{group="sinks.logs"}': '0+60x120' },
+  OiqConsumerGroupEmpty: { 'oiq_consumer_members{group="processors.alert-evaluation"}': '0x120' },
   OiqConsumerHotPartition: {
     'oiq_consumer_lag_largest_share{group="sinks.logs",topic="otlp.logs"}': '0.95x120',
     'oiq_consumer_lag_seconds{group="sinks.logs",topic="otlp.logs",partition="0"}': '90x120',
@@ -76,43 +76,43 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'oiq_insert_duration_seconds_bucket{table="logs",le="10"}': '0+10x120',
     'oiq_insert_duration_seconds_bucket{table="logs",le="+Inf"}': '0+10x120',
   },
-  OiqNothingLands: {
+  OiqSinkStalled: {
     'oiq_landed_rows_total{table="logs"}': '100x120',
     'oiq_ingest_records_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+100x120',
   },
   OiqProcessorLimits: {
     'oiq_processor_limited_records_total{processor="log-patterns",tenant="a",reason="time"}': '0+10x120',
   },
-  OiqProcessorTimersFail: { 'oiq_processor_failed_timers_total{processor="call-ends"}': '0+1x120' },
-  OiqProcessorSnapshotsFail: {
+  OiqProcessorTimersFailing: { 'oiq_processor_failed_timers_total{processor="call-ends"}': '0+1x120' },
+  OiqProcessorSnapshotsFailing: {
     'oiq_processor_snapshots_total{processor="log-patterns",outcome="failed"}': '0+1x120',
   },
   OiqApiErrors: {
     'oiq_api_requests_total{operation="listLogs",status="200"}': '0+90x120',
     'oiq_api_requests_total{operation="listLogs",status="503"}': '0+10x120',
   },
-  OiqQueriesRefused: { 'oiq_queries_refused_total{reason="waited"}': '0+60x120' },
-  OiqJobFails: {
+  OiqQueriesRejected: { 'oiq_queries_refused_total{reason="waited"}': '0+60x120' },
+  OiqJobFailing: {
     'oiq_job_runs_total{job="retention",outcome="failure"}': '0+1x120',
     'oiq_job_runs_total{job="retention",outcome="success"}': '5x120',
   },
-  OiqWatchStandsStill: { 'oiq_job_last_success_timestamp_seconds{job="platform-watch"}': '60x120' },
-  OiqSchedulesLate: {
+  OiqWatchStalled: { 'oiq_job_last_success_timestamp_seconds{job="platform-watch"}': '60x120' },
+  OiqSchedulesDelayed: {
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="60"}': '0+5x120',
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="300"}': '0+10x120',
     'oiq_schedule_delay_seconds_bucket{schedule="alerts",le="+Inf"}': '0+10x120',
   },
-  OiqScheduleStandsStill: { 'oiq_schedule_oldest_due_seconds{schedule="alert-evaluation"}': '0+60x120' },
-  OiqScheduleFails: {
+  OiqScheduleStalled: { 'oiq_schedule_oldest_due_seconds{schedule="alert-evaluation"}': '0+60x120' },
+  OiqScheduleFailing: {
     'oiq_schedule_runs_total{schedule="alerts",outcome="failure"}': '0+9x120',
     'oiq_schedule_runs_total{schedule="alerts",outcome="success"}': '0+1x120',
   },
-  OiqNotificationsFail: { 'oiq_notification_attempts_total{type="webhook",outcome="failed"}': '0+1x120' },
-  OiqNotificationsWait: { oiq_notification_deliveries_pending: '150x120' },
+  OiqNotificationsFailing: { 'oiq_notification_attempts_total{type="webhook",outcome="failed"}': '0+1x120' },
+  OiqNotificationsDelayed: { oiq_notification_deliveries_pending: '150x120' },
   OiqLicenseKeysStale: { oiq_license_keys_stale_seconds: '90x120' },
   OiqCountersDegraded: { oiq_counters_degraded: '1x120' },
   OiqEventLoopBlocked: { 'oiq_event_loop_blocked_seconds_sum{work="operation importAlertRouting"}': '0+2x120' },
-  OiqLiveTailSkips: { 'oiq_live_tail_records_total{signal="logs",outcome="skipped"}': '0+90000x120' },
+  OiqLiveTailSkipping: { 'oiq_live_tail_records_total{signal="logs",outcome="skipped"}': '0+90000x120' },
   OiqRoleMissing: {
     'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '1x120',
     'up{app_kubernetes_io_component="processors",pod="oiq-processors-1"}': '1x120',
@@ -275,7 +275,7 @@ withTools('what lands of one signal does not hide that another does not land', a
         ...(signal !== not && { [`oiq_landed_rows_total{table="${table}"}`]: '0+100x120' }),
       })),
     );
-  const expr = 'sum by (signal) (ALERTS{alertname="OiqNothingLands",alertstate="firing"})';
+  const expr = 'sum by (signal) (ALERTS{alertname="OiqSinkStalled",alertstate="firing"})';
   const tests = ['none', ...Object.keys(landed)].map((not) => ({
     input_series: seriesOf(series(not)),
     promql_expr_test: [
@@ -286,7 +286,7 @@ withTools('what lands of one signal does not hide that another does not land', a
       },
     ],
   }));
-  t.is(await failureOf(t, [{ rules: about(chartRules, 'OiqNothingLands'), tests }]), '');
+  t.is(await failureOf(t, [{ rules: about(chartRules, 'OiqSinkStalled'), tests }]), '');
 });
 
 test('rules use only existing tables', (t) => {

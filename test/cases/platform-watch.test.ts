@@ -331,7 +331,7 @@ test('an operator is notified by a webhook with the Alertmanager payload, on any
     alerts: [
       {
         status: 'firing',
-        labels: { alertname: 'OiqStandsStill', severity: 'critical', component: 'sinks.logs' },
+        labels: { alertname: 'OiqStalled', severity: 'critical', component: 'sinks.logs' },
         annotations: { summary: 'sinks.logs stands still for 60 seconds' },
       },
     ],

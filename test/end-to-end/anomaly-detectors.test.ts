@@ -231,28 +231,28 @@ inThePage(
 
     await page.getByRole('navigation', { name: 'Anomalies' }).getByRole('link', { name: 'Detectors' }).click();
     await page.getByRole('row', { name: /Records.*watching/ }).waitFor();
-    await page.getByRole('button', { name: 'Write a detector' }).click();
+    await page.getByRole('button', { name: 'New detector' }).click();
     const form = page.getByRole('complementary', { name: 'Detector' });
-    await form.getByLabel('A point each').fill('1s');
+    await form.getByLabel('Interval').fill('1s');
     await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByText('must be a duration from 10s to 1d, such as 30s, 5m or 1h').waitFor();
     await form.getByLabel('Name').fill('By <b>hand</b>');
-    await form.getByLabel('A point each').fill('1m');
+    await form.getByLabel('Interval').fill('1m');
     await form.getByRole('button', { name: 'Test detector' }).click();
     // Records of clusters are of no service.
     await form.getByText(/^3 series; \d+ anomalies/).waitFor();
     await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
-    await form.getByText('a point each').waitFor();
+    await form.getByText('interval', { exact: true }).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     t.like((await read('/api/ai/detectors?search=hand')).items[0], { step: '1m', query: { groupBy: ['service'] } });
     await form.getByRole('button', { name: 'Edit' }).click();
     await form.getByLabel('Minimum change').fill('7');
     await form.getByRole('button', { name: 'Save detector' }).click();
-    await form.getByRole('button', { name: 'Remove' }).waitFor();
+    await form.getByRole('button', { name: 'Delete' }).waitFor();
     t.is((await read('/api/ai/detectors?search=hand')).items[0].minChange, 7);
-    await form.getByRole('button', { name: 'Remove' }).click();
-    await form.getByRole('button', { name: 'Remove permanently' }).click();
+    await form.getByRole('button', { name: 'Delete' }).click();
+    await form.getByRole('button', { name: 'Delete permanently' }).click();
     await form.waitFor({ state: 'detached' });
     t.is((await read('/api/ai/detectors')).items.length, 1);
     t.deepEqual(tab.complaints, []);

@@ -128,7 +128,7 @@ declare('a firing alert shows its value, start time and reason as in the API', a
   ]);
   await row.first().click();
   const sidePanel = page.getByRole('complementary', { name: 'Alert' });
-  await sidePanel.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
+  await sidePanel.getByText('Acknowledging alerts is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await sidePanel.getByRole('button', { name: 'Acknowledge' }).count(), 0);
   await sidePanel.getByText('cart fails').waitFor();
   await sidePanel.getByRole('link', { name: 'Service logs' }).waitFor();
@@ -201,7 +201,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   await page.getByLabel('Matchers').fill('team=~"sh.*", service!=mail');
   await page.keyboard.press('Tab');
   await page.getByText('This would mute 1 of 1 firing alerts.').waitFor();
-  await page.getByRole('button', { name: 'Silence them' }).click();
+  await page.getByRole('button', { name: 'Create silence' }).click();
   const muting = page.getByRole('row', { name: /team=~sh\.\*, service!=mail/ });
   await muting.getByText('Change end').click();
   await muting.getByLabel('Silence for').selectOption('7 days');
@@ -225,7 +225,10 @@ declare('rules show their state and when they fire', async (t) => {
   t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 4), [
     ...['firing', name, '1', 'critical: above 5 over 1h'],
   ]);
-  await page.locator('.rules .extent .row', { hasText: 'Switched off' }).getByText('off', { exact: true }).waitFor();
+  await page
+    .locator('.rules .extent .row', { hasText: 'Switched off' })
+    .getByText('disabled', { exact: true })
+    .waitFor();
   await row.click();
   await page.getByRole('complementary', { name: 'Rule' }).getByText('"severity:error"').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
@@ -286,7 +289,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await page.getByRole('button', { name: 'Save rule' }).click();
   await sidePanel.getByText('warning: above 5 over 10m; critical: above 100 over 10m').waitFor();
   t.is((await saved())[0][6], 2);
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /and resolve its alerts/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await saved(), []);
@@ -332,11 +335,11 @@ declare('a rule is disabled and enabled, and fires a test alert', async (t) => {
   await page.locator('.rules .extent .row', { hasText: 'Switched off' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Rule' });
   const stored = async () => (await get('/api/alerts/rules?search=Switched')).items[0];
-  await sidePanel.getByRole('button', { name: 'Switch on' }).click();
-  await sidePanel.getByRole('button', { name: 'Switch off' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Enable' }).click();
+  await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
   t.true((await stored()).enabled);
-  await sidePanel.getByRole('button', { name: 'Switch off' }).click();
-  await sidePanel.getByRole('button', { name: 'Switch on' }).waitFor();
+  await sidePanel.getByRole('button', { name: 'Disable' }).click();
+  await sidePanel.getByRole('button', { name: 'Enable' }).waitFor();
   t.false((await stored()).enabled);
   await sidePanel.getByText('Send test alert').click();
   await sidePanel.getByLabel('Labels').fill('service=by <i>hand</i>');
@@ -395,26 +398,26 @@ declare('a group of recording rules is created, shows the state of its rules, an
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/recording', 'editor@a.example');
   await page.getByRole('row', { name: /^Of <i>a file<\/i>/ }).waitFor();
-  await page.getByRole('button', { name: 'Write a recording group' }).click();
+  await page.getByRole('button', { name: 'New recording group' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Recording group' });
   const stored = async () => (await get('/api/alerts/recording-groups?search=hand')).items;
   await sidePanel.getByLabel('Name', { exact: true }).fill('By <b>hand</b>');
   await sidePanel.getByLabel('Series name').fill('service:up:sum');
-  await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up');
+  await sidePanel.getByLabel('PromQL expression').fill('sum by (service) (up');
   await sidePanel.getByRole('button', { name: 'Create group' }).click();
-  await sidePanel.getByLabel('of PromQL').and(page.locator('[aria-invalid=true]')).waitFor();
-  await sidePanel.getByLabel('of PromQL').fill('sum by (service) (up)');
+  await sidePanel.getByLabel('PromQL expression').and(page.locator('[aria-invalid=true]')).waitFor();
+  await sidePanel.getByLabel('PromQL expression').fill('sum by (service) (up)');
   await sidePanel.getByLabel('Labels, one per line').fill('team=shop');
   await sidePanel.getByRole('button', { name: 'Create group' }).click();
   await sidePanel.getByRole('heading', { name: 'Rules', exact: true }).waitFor();
   const rule = { record: 'service:up:sum', expression: 'sum by (service) (up)', labels: { team: 'shop' } };
   t.deepEqual((await stored())[0].rules, [rule]);
-  await sidePanel.getByRole('row', { name: 'service:up:sum not yet 0' }).waitFor();
+  await sidePanel.getByRole('row', { name: 'service:up:sum never 0' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByRole('button', { name: 'Add rule' }).click();
   const second = sidePanel.getByRole('group', { name: 'Rule 2' });
   await second.getByLabel('Series name').fill('up:max');
-  await second.getByLabel('of PromQL').fill('max(up)');
+  await second.getByLabel('PromQL expression').fill('max(up)');
   await sidePanel.getByRole('button', { name: 'Remove rule 1' }).click();
   t.is(await sidePanel.getByLabel('Labels, one per line').inputValue(), '');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
@@ -422,8 +425,8 @@ declare('a group of recording rules is created, shows the state of its rules, an
   await sidePanel.getByText('max(up)').waitFor();
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -455,7 +458,7 @@ declare(
     await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
     await page.getByText('No maintenance windows yet.').waitFor();
-    await page.getByRole('button', { name: 'Write a maintenance window' }).click();
+    await page.getByRole('button', { name: 'New maintenance window' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');
     const create = sidePanel.getByRole('button', { name: 'Create window' });
@@ -475,7 +478,7 @@ declare(
     await sidePanel.getByText(`This would mute ${muted.muted} of ${muted.firing} firing alerts.`).waitFor();
     await sidePanel.getByLabel('From', { exact: true }).fill('2026-01-04T22:00');
     await sidePanel.getByLabel('Time zone').fill('Europe/Zurich');
-    await sidePanel.getByLabel('Again').selectOption('Custom rule');
+    await sidePanel.getByLabel('Recurrence').selectOption('Custom rule');
     await sidePanel.getByRole('textbox', { name: 'Rule' }).fill('FREQ=SOMETIMES');
     await create.click();
     await sidePanel.getByRole('alert').filter({ hasText: /FREQ/ }).first().waitFor();
@@ -491,12 +494,12 @@ declare(
     await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
-    await sidePanel.getByLabel('Again').selectOption('once');
+    await sidePanel.getByLabel('Recurrence').selectOption('once');
     await sidePanel.getByRole('button', { name: 'Save window' }).click();
     await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
     t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
-    await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/maintenance-windows')).items, []);
     t.deepEqual(tab.complaints, []);

@@ -146,7 +146,7 @@ declare('a check shows its runs with their phases, the failure reason, and each 
   await failed.getByRole('img', { name: 'lookup 1.5 ms, connect 10.0 ms, wait 200 ms' }).waitFor();
   await sidePanel.getByText('2 steps').click();
   await sidePanel.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
-  await sidePanel.getByText('https://shop.example/<cart>: largest paint 1,235 ms, layout shift 0.2').waitFor();
+  await sidePanel.getByText('https://shop.example/<cart>: LCP 1,235 ms, CLS 0.2').waitFor();
   await sidePanel.getByRole('list', { name: 'Page errors' }).getByText('cart is <undefined>').waitFor();
   await sidePanel.getByText('5 requests').click();
   const requests = sidePanel.getByRole('region', { name: 'Requests' });
@@ -213,30 +213,30 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks', 'editor@a.example');
-  await page.getByRole('button', { name: 'Write a check' }).click();
+  await page.getByRole('button', { name: 'New check' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   const fill = async (label: string, text: string): Promise<void> =>
     sidePanel.getByLabel(label, { exact: true }).fill(text);
   await fill('Name', 'Names <i>resolve</i>');
   await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
-  await fill('Every', '1s');
+  await fill('Frequency', '1s');
   await fill('Labels, one per line', 'team = shop\ntier=web');
   await sidePanel.getByRole('button', { name: 'Add assertion' }).click();
-  const first = sidePanel.getByRole('group', { name: 'Expectation 1' });
-  await first.getByLabel('What').selectOption('a record');
-  await first.getByLabel('How').selectOption('contains');
+  const first = sidePanel.getByRole('group', { name: 'Assertion 1' });
+  await first.getByLabel('Source').selectOption('record');
+  await first.getByLabel('Operator').selectOption('contains');
   await first.getByLabel('Value').fill('10.0.0.');
   const create = sidePanel.getByRole('button', { name: 'Create check' });
   await create.click();
   await sidePanel.getByRole('alert').getByText('must be a duration from 10s to 1d', { exact: false }).first().waitFor();
-  await fill('Every', '5m');
+  await fill('Frequency', '5m');
   await fill('Name to resolve', 'shop.example');
-  await fill('Name server', 'ns.example');
+  await fill('DNS server', 'ns.example');
   await create.click();
   await sidePanel
     .getByText('must be an IP address: a name would be resolved by another server', { exact: true })
     .waitFor();
-  await fill('Name server', '');
+  await fill('DNS server', '');
   await create.click();
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   const [made] = (await harness.request('GET', '/api/synthetics/checks?search=resolve')).body.items;
@@ -248,7 +248,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await sidePanel.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
   await sidePanel.getByLabel('Enabled').uncheck();
   await sidePanel.getByRole('button', { name: 'Save check' }).click();
-  await sidePanel.getByText('off', { exact: true }).waitFor();
+  await sidePanel.getByText('disabled', { exact: true }).waitFor();
   const changed = (await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body;
   t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
   t.like(changed, { version: 2, enabled: false, labels: made.labels });
@@ -259,8 +259,8 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   // Opened by its address, it is told although the list does not have it.
   await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
 });
@@ -271,8 +271,8 @@ declare('the token of a heartbeat is shown once, and a new token revokes it', as
   await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Nightly');
-  await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat of a job');
-  await sidePanel.getByLabel('or cron schedule').fill('0 3 * * *');
+  await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat');
+  await sidePanel.getByLabel('Cron schedule').fill('0 3 * * *');
   await sidePanel.getByRole('button', { name: 'Create check' }).click();
   const pingAddress = sidePanel.getByRole('status').filter({ hasText: 'Send heartbeats to' });
   const first = await pingAddress.locator('code').textContent();
@@ -298,7 +298,7 @@ declare(
     const { page } = tab;
     await signedInAt(tab, harness.url, '/checks/variables', 'editor@a.example');
     await page.getByText('No variables yet.').waitFor();
-    await page.getByRole('button', { name: 'Write a variable' }).click();
+    await page.getByRole('button', { name: 'New variable' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variable' });
     const fill = async (label: string, text: string): Promise<void> =>
       sidePanel.getByLabel(label, { exact: true }).fill(text);
@@ -322,8 +322,8 @@ declare(
     t.is((await ofIt()).value, made.value);
     t.false((await page.content()).includes('open sesame'));
     await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
     await page.getByText('No variables yet.').waitFor();
     t.is(await ofIt(), undefined);
   },
@@ -334,11 +334,11 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   const { page } = tab;
   await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
   await page.getByText('No downtimes yet.').waitFor();
-  await page.getByRole('button', { name: 'Write a downtime' }).click();
+  await page.getByRole('button', { name: 'New downtime' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Downtime' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Upgrade');
   await sidePanel.getByLabel('Time zone').fill('UTC');
-  await sidePanel.getByRole('combobox', { name: 'Again' }).selectOption('every week');
+  await sidePanel.getByRole('combobox', { name: 'Recurrence' }).selectOption('every week');
   const plan = sidePanel.getByRole('button', { name: 'Schedule downtime' });
   await plan.click();
   await sidePanel
@@ -355,8 +355,8 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   t.is(await times.count(), made.times.length);
   await sidePanel.getByRole('link', { name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await page.getByText('No downtimes yet.').waitFor();
   t.deepEqual((await harness.request('GET', '/api/synthetics/downtimes')).body.items, []);
 });
@@ -367,7 +367,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/checks/locations', 'admin@a.example');
-    await page.getByRole('button', { name: 'Write a location' }).click();
+    await page.getByRole('button', { name: 'New location' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Location' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('Far & away');
     await sidePanel.getByRole('button', { name: 'Register location' }).click();
@@ -387,10 +387,10 @@ declare(
     await sidePanel.getByText('never').waitFor();
     t.is(await sidePanel.getByRole('status').count(), 0);
     await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
     await sidePanel.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
-    await sidePanel.getByRole('button', { name: 'Remove anyway' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete anyway' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.is(await ofIt(), undefined);
   },

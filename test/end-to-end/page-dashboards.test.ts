@@ -394,7 +394,7 @@ declare(
     await sidePanel.getByText('word', { exact: true }).click();
     await sidePanel.getByRole('button', { name: 'Remove word' }).click();
     await sidePanel.getByRole('button', { name: 'Add variable' }).click();
-    await sidePanel.locator('details[open]').last().getByLabel('Stands for').selectOption('filters');
+    await sidePanel.locator('details[open]').last().getByLabel('Variable type').selectOption('filters');
     await page.locator('summary', { hasText: 'variable2: none' }).click();
     await page.locator('.popup').getByLabel('Label').fill('job');
     await page.locator('.popup').getByLabel('Value').fill('job-2');
@@ -481,7 +481,7 @@ declare('a version is described in words and restored, and a snapshot is public 
   await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
   await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
   await page.getByRole('button', { name: 'Snapshots' }).click();
-  await page.getByRole('button', { name: 'Make a snapshot' }).click();
+  await page.getByRole('button', { name: 'Create snapshot' }).click();
   const link =
     (await page.getByText('Copy this link now. It is shown only once').getByRole('link').getAttribute('href')) ?? '';
   const other = await chromium.open();

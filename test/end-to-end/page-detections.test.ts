@@ -144,7 +144,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/detections/cases?open=${id}`);
-  await other.page.getByText('Changing it is for editor').waitFor();
+  await other.page.getByText('Editing cases is for editor').waitFor();
   t.is(await other.page.getByLabel('Assigned to').count(), 0);
 });
 
@@ -228,7 +228,7 @@ declare('an exception is created from a signal, shows the signals it would cover
   const { body } = await harness.request('POST', path, { as: 'editor', body: { when, from: 'now-30m' } });
   const { covered: count, signals, unknown } = body.rules[0];
   await exceptions.getByText(`${title}: ${count} of ${signals} signals of this range, and ${unknown} whose`).waitFor();
-  await exceptions.getByLabel('Why').fill('it is <b>meant</b>');
+  await exceptions.getByLabel('Reason').fill('it is <b>meant</b>');
   await exceptions.getByLabel('Expires').selectOption('7');
   await exceptions.getByRole('button', { name: 'Save exception' }).click();
   await exceptions.getByText('it is <b>meant</b>').waitFor();
@@ -241,7 +241,7 @@ declare('an exception is created from a signal, shows the signals it would cover
   await exceptions.getByText('No exceptions').waitFor();
   t.deepEqual(await storedExceptions(), []);
   await page.getByRole('link', { name: 'Entities' }).click();
-  await page.getByLabel('Show').selectOption('user');
+  await page.getByLabel('Type', { exact: true }).selectOption('user');
   const risky = (await harness.request('GET', '/api/siem/entities?type=user')).body.items;
   await page.getByRole('row').nth(risky.length).getByRole('button', { name: 'user ann' }).click();
   const entity = page.getByRole('complementary', { name: 'Entity' });
@@ -265,11 +265,11 @@ declare(
     const sidePanel = page.getByRole('complementary', { name: 'Rule' });
     await sidePanel.getByText('condition: selection').waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await sidePanel.getByRole('button', { name: 'Switch off' }).click();
+    await sidePanel.getByRole('button', { name: 'Disable' }).click();
     await sidePanel.getByRole('button', { name: 'Enable' }).waitFor();
     t.false((await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
     await sidePanel.getByRole('button', { name: 'Enable' }).click();
-    await sidePanel.getByRole('button', { name: 'Switch off' }).waitFor();
+    await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'New detection rule' }).click();
     const sigma = sidePanel.getByRole('textbox', { name: 'Sigma' });
@@ -324,7 +324,7 @@ declare(
       (await mine()).map(({ level }: { level: string }) => level),
       ['low'],
     );
-    await sidePanel.getByRole('button', { name: 'Remove' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual(await mine(), []);
     await page.getByRole('link', { name: 'ATT&CK' }).click();
@@ -343,7 +343,7 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections/placeholders', 'editor@a.example');
-  await page.getByRole('button', { name: 'Write a placeholder' }).click();
+  await page.getByRole('button', { name: 'New placeholder' }).click();
   const placeholder = page.getByRole('complementary', { name: 'Placeholder' });
   const create = placeholder.getByRole('button', { name: 'Create placeholder' });
   await placeholder.getByLabel('Name').fill('ad mins');
@@ -363,13 +363,13 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
   await placeholder.getByRole('button', { name: 'Save placeholder' }).click();
   await placeholder.getByText('One value').waitFor();
   t.deepEqual((await placeholders())[0].values, ['ann']);
-  await placeholder.getByRole('button', { name: 'Remove' }).click();
-  await placeholder.getByRole('button', { name: 'Remove permanently' }).click();
+  await placeholder.getByRole('button', { name: 'Delete' }).click();
+  await placeholder.getByRole('button', { name: 'Delete permanently' }).click();
   await placeholder.waitFor({ state: 'detached' });
   t.deepEqual(await placeholders(), []);
 
   await page.getByRole('link', { name: 'Fields' }).click();
-  await page.getByRole('button', { name: 'Write a field mapping' }).click();
+  await page.getByRole('button', { name: 'New field mapping' }).click();
   const table = page.getByRole('complementary', { name: 'Field mapping' });
   await table.getByLabel('Name').fill('badge readers');
   await table.getByRole('button', { name: 'Create field mapping' }).click();
@@ -402,14 +402,14 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
-  await page.getByRole('button', { name: 'Write an indicator' }).click();
+  await page.getByRole('button', { name: 'New indicator' }).click();
   const indicator = page.getByRole('complementary', { name: 'Indicator' });
   await indicator.getByLabel('Source').fill('<b>us</b>');
   await indicator
     .getByRole('textbox', { name: 'Indicators' })
     .fill('type,value\ndomain,evil.example\nip,not an address');
-  await indicator.getByRole('button', { name: 'Add them' }).click();
-  await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 refused.').waitFor();
+  await indicator.getByRole('button', { name: 'Add indicators' }).click();
+  await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 rejected.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'evil.example' }).click();
   await indicator.getByText('<b>us</b>').waitFor();
@@ -420,11 +420,11 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
   await page.getByRole('link', { name: 'Feeds' }).click();
-  await page.getByRole('button', { name: 'Write a feed' }).click();
+  await page.getByRole('button', { name: 'New feed' }).click();
   const feed = page.getByRole('complementary', { name: 'Feed' });
   await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
   await feed.getByRole('textbox', { name: 'Address' }).fill('javascript:alert(1)');
-  await feed.getByLabel('Written as').selectOption('list');
+  await feed.getByLabel('Format').selectOption('list');
   await feed.getByLabel('Authentication').selectOption('header');
   await feed.getByLabel('Header value').fill('Bearer of a secret');
   await feed.getByLabel('Enabled').uncheck();
@@ -440,7 +440,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await holdsAsAView(t, tab, '.beside h2');
   await feed.getByRole('button', { name: 'Edit' }).click();
   await feed.getByLabel('Polling interval (seconds)').fill('900');
-  await feed.getByRole('button', { name: 'Save the feed' }).click();
+  await feed.getByRole('button', { name: 'Save feed' }).click();
   await feed.getByText('900', { exact: true }).waitFor();
   const [storedFeed] = (await harness.request('GET', '/api/siem/threat-intel/feeds')).body.items;
   t.like(storedFeed, {
@@ -448,19 +448,19 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
     everySeconds: 900,
     location: { url: 'https://feeds.example.com/list', format: 'list' },
   });
-  await feed.getByRole('button', { name: 'Remove' }).click();
-  await feed.getByRole('button', { name: 'Remove permanently' }).click();
+  await feed.getByRole('button', { name: 'Delete' }).click();
+  await feed.getByRole('button', { name: 'Delete permanently' }).click();
   await feed.waitFor({ state: 'detached' });
 
   await page.getByRole('link', { name: 'Baselines' }).click();
-  await page.getByRole('button', { name: 'Write a baseline' }).click();
+  await page.getByRole('button', { name: 'New baseline' }).click();
   const baseline = page.getByRole('complementary', { name: 'Baseline' });
   await baseline.getByLabel('Name').fill('As <u>installed</u>');
   await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
   await baseline.getByRole('button', { name: 'Update from current files' }).click();
   await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await baseline.getByRole('button', { name: 'Approve it' }).click();
+  await baseline.getByRole('button', { name: 'Approve' }).click();
   await baseline.getByRole('alert').filter({ hasText: 'no file was seen there' }).waitFor();
   await baseline.getByRole('button', { name: 'Delete' }).click();
   await baseline.getByRole('button', { name: 'Delete permanently' }).click();

@@ -75,7 +75,7 @@ declare('groups show the counts of the API, and one group shows its stack, occur
   await sidePanel.getByRole('button', { name: 'Resolve' }).click();
   await sidePanel.getByRole('button', { name: 'Reopen' }).waitFor();
   t.is((await harness.request('GET', `/api/errors/${items[0].id}`)).body.status, 'resolved');
-  await page.getByLabel('Show').selectOption('resolved');
+  await page.getByLabel('Status').selectOption('resolved');
   await page.locator('.errors[aria-rowcount="2"]').waitFor();
   await sidePanel.getByRole('button', { name: 'Reopen' }).click();
   await page.getByText('No errors in this range.').waitFor();
@@ -95,7 +95,7 @@ declare(
     const sidePanel = page.getByRole('complementary', { name: 'Error' });
     await sidePanel.getByLabel('Assigned to').selectOption({ label: 'viewer' });
     await sidePanel.getByRole('combobox', { name: 'or' }).selectOption('Ignore for 100 more occurrences');
-    await sidePanel.getByRole('button', { name: 'Do so' }).click();
+    await sidePanel.getByRole('button', { name: 'Apply' }).click();
     await sidePanel.getByText('ignored until 100 more occurrences').waitFor();
     t.like((await one()).decision, { assigneeId: viewer, status: 'ignored', ignoredUntil: { occurrences: 100 } });
     await sidePanel.getByRole('button', { name: 'Reopen' }).click();
@@ -137,7 +137,7 @@ declare('a viewer sees which role may change a group', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, '/errors?search=timeout');
   await tab.page.locator('.errors .extent .row').click();
-  await tab.page.getByText('Resolving it is for editor, admin, and owner; your role is viewer.').waitFor();
+  await tab.page.getByText('Resolving errors is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore|Merge|Take/ }).count(), 0);
   t.is(await tab.page.getByText('Merge issues').count(), 0);
   await holdsAsAView(t, tab, '.beside h2');

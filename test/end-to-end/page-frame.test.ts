@@ -122,8 +122,8 @@ declare('times use the time zone and format of the preferences, in another brows
   });
   await page.getByLabel('Time zone').fill('Asia/Kolkata');
   await page.getByLabel('Time zone').press('Enter');
-  await page.getByLabel('Dates as').selectOption('day-month-year');
-  await page.getByLabel('Clock of').selectOption('12h');
+  await page.getByLabel('Date format').selectOption('day-month-year');
+  await page.getByLabel('Time format').selectOption('12h');
   const moved = new Date(atMs + 5.5 * 3_600_000).toISOString();
   const [date = '', clock = ''] = moved.slice(0, -1).split('T');
   const hour = Number(clock.slice(0, 2));

@@ -77,7 +77,7 @@ declare('an incident is declared, and a viewer sees which role may change it', a
   t.is(new URL(page.url()).searchParams.get('incident'), id);
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/incidents?status=open&incident=${id}`);
-  await other.page.getByText('Acknowledging it is for editor, admin, and owner; your role is viewer.').waitFor();
+  await other.page.getByText('Acknowledging incidents is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await other.page.locator('.incidents .extent .row').count(), 1);
   t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
   await holdsAsAView(t, other, '.beside h2');
@@ -99,7 +99,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
   await sidePanel.getByLabel('Severity').selectOption('critical');
   await sidePanel.getByLabel('Services, comma-separated').fill('post, queue');
   await sidePanel.getByRole('button', { name: 'Assign role' }).click();
-  await sidePanel.getByLabel('has').selectOption({ label: 'editor' });
+  await sidePanel.getByLabel('User', { exact: true }).selectOption({ label: 'editor' });
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await save.click();
   await sidePanel.getByRole('heading', { name: 'Mails are <b>very</b> late' }).waitFor();
@@ -129,7 +129,7 @@ declare('metrics show the number of incidents and their durations as in the API'
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents');
-  await page.getByRole('link', { name: 'Figures' }).click();
+  await page.getByRole('link', { name: 'Insights' }).click();
   const { body } = await harness.request('GET', '/api/incidents/metrics?from=now-30d');
   const rows = page.getByRole('table').nth(1).locator('tbody tr');
   await rows.nth(body.bySeverity.length - 1).waitFor();
@@ -141,7 +141,7 @@ declare('metrics show the number of incidents and their durations as in the API'
   );
   t.true(body.bySeverity.length > 0);
   await page.getByText(`${body.pages.pages} pages, ${body.pages.atNight} at night.`).waitFor();
-  await page.getByLabel('Period').selectOption('a year');
+  await page.getByLabel('Period').selectOption('365 days');
   await page.waitForURL(/over=now-365d/);
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
 });

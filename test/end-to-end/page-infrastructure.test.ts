@@ -216,7 +216,7 @@ declare('a database engine shows its metrics, and a chart of one metric', async 
   await rows.nth(figures.length - 1).waitFor();
   t.is(await rows.count(), figures.length);
   await rows.first().getByText(figures[0].summary).waitFor();
-  await sidePanel.getByLabel('Over time').selectOption('p95');
+  await sidePanel.getByLabel('Metric').selectOption('p95');
   const { series, unit } = (
     await harness.request('GET', '/api/databases/postgresql/timeseries?from=now-30m&figure=p95')
   ).body;
@@ -227,7 +227,7 @@ declare('a database engine shows its metrics, and a chart of one metric', async 
     .first()
     .getByText(/^[\d.]+ ms$/)
     .waitFor();
-  await sidePanel.getByLabel('Over time').selectOption(figures[0].name);
+  await sidePanel.getByLabel('Metric').selectOption(figures[0].name);
   await sidePanel.getByRole('status').filter({ hasText: /./ }).first().waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('link', { name: databases[0].name }).click();

@@ -104,7 +104,7 @@ declare(
     for (const { value, records } of counted.series)
       await page.locator('.legend', { hasText: `${value} ${records}` }).waitFor();
     await holdsAsAView(t, tab, '.facet li >> nth=0');
-    await values.getByRole('button', { name: 'Leave out /pay' }).click();
+    await values.getByRole('button', { name: 'Exclude /pay' }).click();
     await page.locator('#count', { hasText: '200' }).waitFor();
     await page.waitForURL(/search=NOT\+http\.route%3A%22%2Fpay%22/);
     const box = (await page.locator('.histogram').boundingBox()) ?? t.fail('no histogram');
@@ -130,7 +130,7 @@ declare('columns, wrapping and a JSON tree are in the URL, for every field name'
   const { page } = tab;
   await page.locator('.extent .row', { hasText: 'step 4 ' }).click();
   const record = page.getByRole('complementary', { name: 'Record' });
-  await record.getByRole('button', { name: 'Column of order id' }).click();
+  await record.getByRole('button', { name: 'Add column order id' }).click();
   await page.getByRole('columnheader', { name: 'order id' }).waitFor();
   t.is(await page.locator('.extent .row', { hasText: 'step 4 ' }).getByRole('gridcell').nth(3).textContent(), '4');
   await page.getByLabel('Wrap').check();
@@ -198,7 +198,7 @@ declare('a search is exported, saved and turned into a rule by users with permis
   const { body: saved } = await harness.request('GET', '/api/saved-queries');
   t.like(saved.items[0], { name: 'Errors of the shop', query: { kind: 'rows', search: 'severity:error' } });
   await page.getByRole('link', { name: 'Create alert' }).click();
-  await page.getByRole('heading', { name: 'A new rule' }).waitFor();
+  await page.getByRole('heading', { name: 'New alert rule' }).waitFor();
   t.is(await page.getByLabel('Search', { exact: true }).inputValue(), 'severity:error');
   t.deepEqual(tab.complaints, []);
   const viewer = await opened('/logs');
@@ -212,7 +212,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   const templates = (await harness.request('GET', '/api/query-templates')).body.items;
   await page.getByRole('row').nth(templates.length).waitFor();
   await page.getByRole('link', { name: 'Saved', exact: true }).click();
-  await page.getByRole('button', { name: 'Write a saved query' }).click();
+  await page.getByRole('button', { name: 'New saved query' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Saved query' });
   const fill = async (label: string, written: string): Promise<void> =>
     sidePanel.getByLabel(label, { exact: true }).fill(written);
@@ -254,11 +254,11 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   t.is((await ofIt('viewer')).id, id);
   const viewer = await chromium.open();
   await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
-  await viewer.page.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
-  t.is(await viewer.page.getByRole('button', { name: /Edit|Remove|Write/ }).count(), 0);
+  await viewer.page.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
+  t.is(await viewer.page.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0);
   await holdsAsAView(t, viewer, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is(await ofIt(), undefined);
 });
@@ -267,15 +267,15 @@ declare('metrics of the records of a search are grouped by a field, as a table a
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
-  await page.getByRole('link', { name: 'Figures' }).click();
-  await page.getByLabel('Figures').fill('count, sideways(x)');
+  await page.getByRole('link', { name: 'Aggregate' }).click();
+  await page.getByLabel('Aggregations').fill('count, sideways(x)');
   await page.getByLabel('Group by').fill('http.route');
   await page.getByRole('button', { name: 'Run query', exact: true }).click();
   await page
     .locator('.problem-text')
     .filter({ hasText: /expected one of count/ })
     .waitFor();
-  await page.getByLabel('Figures').fill('count, distinct(severity)');
+  await page.getByLabel('Aggregations').fill('count, distinct(severity)');
   await page.getByRole('button', { name: 'Run query', exact: true }).click();
   const rows = page.getByRole('region', { name: 'Result' }).getByRole('row');
   await rows.nth(routes.length).waitFor();

@@ -69,9 +69,9 @@ declare(
     t.is(await newest.textContent(), '<i>first</i>');
     await page.getByRole('button', { name: 'Pause' }).click();
     await publish(logsOf(['second'], sent));
-    await page.getByText('Paused. 1 came since.').waitFor();
+    await page.getByText('Paused. 1 new records.').waitFor();
     t.is(await newest.textContent(), '<i>first</i>');
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await came(5);
     network.breakAll();
     await page.getByText('Reconnecting after the last record').waitFor();

@@ -33,7 +33,7 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
     'Services: The plan of this organization does not include services.',
     ...['Errors', 'Alerts'],
     'Anomalies: The plan of this organization does not include anomalies.',
-    ...['Objectives', 'Checks', 'Events'],
+    ...['SLOs', 'Checks', 'Events'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
   t.is(await menu.getByRole('button').count(), 0);
@@ -73,7 +73,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   viewer: ['Usage', 'Projects'],
   auditor: ['Usage', 'Projects', 'Audit log'],
   admin: [
-    ...['Usage', 'Projects', 'Keys', 'People', 'Invitations', 'Service accounts', 'Dead letters', 'Organization'],
+    ...['Usage', 'Projects', 'Ingest keys', 'Users', 'Invitations', 'Service accounts', 'Dead letters', 'Organization'],
     ...['Billing', 'Identity provider', 'Audit log'],
   ],
 };

@@ -109,7 +109,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics'));
   await page.getByRole('link', { name: 'Cardinality' }).click();
-  await page.getByLabel('First').selectOption('-growth');
+  await page.getByLabel('Sort by').selectOption('-growth');
   const { body } = await harness.request('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
   const rows = page.locator('.figures tbody tr');
   await rows.nth(body.items.length - 1).waitFor();

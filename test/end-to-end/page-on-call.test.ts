@@ -28,7 +28,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
   await page.getByText('No schedules yet.').waitFor();
-  await page.getByRole('button', { name: 'Write a schedule' }).click();
+  await page.getByRole('button', { name: 'New schedule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
   const fill = async (label: string, text: string): Promise<void> => {
     await sidePanel.getByLabel(label, { exact: true }).fill(text);
@@ -36,12 +36,12 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await fill('Name', shop);
   await fill('Time zone', 'Europe/Nowhere');
   await fill('First shift begins', '2026-03-23T09:00');
-  await sidePanel.getByRole('button', { name: 'Add a person' }).click();
-  await sidePanel.getByLabel('Who').selectOption({ label: 'viewer' });
+  await sidePanel.getByRole('button', { name: 'Add responder' }).click();
+  await sidePanel.getByLabel('Responders').selectOption({ label: 'viewer' });
   await sidePanel.getByRole('button', { name: 'Create schedule' }).click();
   await sidePanel.getByText('must be an IANA time zone, for example Europe/Zurich', { exact: true }).waitFor();
   await fill('Time zone', 'UTC');
-  await sidePanel.getByLabel('Rotation length unit').selectOption('days');
+  await sidePanel.getByLabel('Unit').selectOption('days');
   await sidePanel.getByRole('button', { name: 'Create schedule' }).click();
   await sidePanel.getByRole('heading', { name: shop }).waitFor();
   await page.getByRole('row', { name: `${shop} viewer UTC` }).waitFor();
@@ -53,8 +53,8 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByRole('button', { name: 'Add shift' }).click();
   const second = sidePanel.getByRole('group', { name: 'Shift 2' });
-  await second.getByRole('button', { name: 'Add a person' }).click();
-  await second.getByLabel('Who').selectOption({ label: 'editor' });
+  await second.getByRole('button', { name: 'Add responder' }).click();
+  await second.getByLabel('Responders').selectOption({ label: 'editor' });
   await sidePanel.getByRole('button', { name: 'Add active hours' }).click();
   await fill('Days of the week', 'monday:friday, someday');
   await sidePanel.getByRole('button', { name: 'Preview changes' }).click();
@@ -74,7 +74,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   t.true(differences.length > 0);
   await sidePanel.getByText(`${differences.length} on-call changes in the next 30 days.`).waitFor();
   const names: Readonly<Record<string, string>> = { [viewer]: 'viewer', [editor]: 'editor' };
-  const shown = (ids: readonly string[]): string => ids.map((each) => names[each]).join(', ') || 'nobody';
+  const shown = (ids: readonly string[]): string => ids.map((each) => names[each]).join(', ') || 'no one';
   t.deepEqual(
     await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(2).map(({ textContent }) => textContent))),
     differences.map(({ before, after }: { before: string[]; after: string[] }) => [shown(before), shown(after)]),
@@ -82,8 +82,8 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await holdsAsAView(t, tab, '.beside h2');
   // What was not saved is gone with the page.
   await sidePanel.getByRole('button', { name: 'Add shift' }).click();
-  await second.getByRole('button', { name: 'Add a person' }).click();
-  await second.getByLabel('Who').selectOption({ label: 'editor' });
+  await second.getByRole('button', { name: 'Add responder' }).click();
+  await second.getByLabel('Responders').selectOption({ label: 'editor' });
   await sidePanel.getByRole('button', { name: 'Save schedule' }).click();
   await sidePanel.getByText('The next 14 days').waitFor();
   t.deepEqual((await get(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
@@ -124,19 +124,19 @@ declare(
     await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
     await page.getByRole('link', { name: 'Escalation' }).click();
     await page.getByText('No escalation policies yet. Without one, incidents page no one.').waitFor();
-    await page.getByRole('button', { name: 'Write an escalation policy' }).click();
+    await page.getByRole('button', { name: 'New escalation policy' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Escalation policy' });
     const create = sidePanel.getByRole('button', { name: 'Create policy' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('Nights <b>too</b>');
     await create.click();
     await sidePanel.getByRole('group', { name: 'Step 1' }).getByRole('alert').filter({ hasText: /./ }).waitFor();
-    await sidePanel.getByRole('button', { name: 'Page someone' }).click();
-    await sidePanel.getByLabel('Pages').selectOption({ label: shop });
+    await sidePanel.getByRole('button', { name: 'Add target' }).click();
+    await sidePanel.getByLabel('Targets').selectOption({ label: shop });
     await sidePanel.getByRole('button', { name: 'Add step' }).click();
     const second = sidePanel.getByRole('group', { name: 'Step 2' });
     await second.getByLabel('Minutes after the previous step').fill('20');
-    await second.getByRole('button', { name: 'Page someone' }).click();
-    await second.getByLabel('Pages').selectOption({ label: 'editor' });
+    await second.getByRole('button', { name: 'Add target' }).click();
+    await second.getByLabel('Targets').selectOption({ label: 'editor' });
     await sidePanel.getByLabel('Repetitions').fill('1');
     await create.click();
     await sidePanel.getByRole('heading', { name: 'Nights <b>too</b>' }).waitFor();
@@ -170,8 +170,8 @@ declare(
     await second.getByLabel('Time zone of the hours').fill('UTC');
     await sidePanel.getByRole('button', { name: 'Save policy' }).click();
     await sidePanel.getByText('only during 22:00-24:00 UTC').waitFor();
-    await sidePanel.getByRole('button', { name: 'Remove' }).click();
-    await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/on-call/escalation-policies')).items, []);
     await page.getByRole('link', { name: 'On call' }).click();
@@ -184,8 +184,8 @@ declare(
     await schedulePanel
       .getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` })
       .waitFor();
-    await schedulePanel.getByRole('button', { name: 'Remove' }).click();
-    await schedulePanel.getByRole('button', { name: 'Remove permanently' }).click();
+    await schedulePanel.getByRole('button', { name: 'Delete' }).click();
+    await schedulePanel.getByRole('button', { name: 'Delete permanently' }).click();
     await page.getByText('No schedules yet.').waitFor();
     t.deepEqual((await get('/api/on-call/schedules')).items, []);
     t.deepEqual(tab.complaints, []);

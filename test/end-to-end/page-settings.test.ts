@@ -97,7 +97,7 @@ declare(
     await page.getByRole('link', { name: 'Sending instructions' }).click();
     await page.locator('pre').first().waitFor();
     await holdsAsAView(t, tab, 'pre >> nth=0');
-    await page.getByRole('link', { name: 'Nothing arrives?' }).click();
+    await page.getByRole('link', { name: 'Troubleshooting' }).click();
     await page.getByLabel('License key').fill('oiq_lk_wrong');
     await page.getByRole('button', { name: 'Troubleshoot' }).click();
     const { body } = await harness.request('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
@@ -115,7 +115,7 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   await signedInAt(tab, harness.url, '/settings/keys', admin);
   await page.getByLabel('Name').fill('Shop <b>key</b>');
   await page.getByLabel('Project').fill(project.id);
-  await page.getByRole('button', { name: 'Mint a key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByText(/The key is shown only once: oiq_lk_/).waitFor();
   await page.getByRole('button', { name: 'Shop <b>key</b>' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Key' });
@@ -123,7 +123,7 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   await sidePanel.getByLabel('Key name').fill('Till <b>key</b>');
   await sidePanel.getByLabel('traces').uncheck();
   await sidePanel.getByLabel('Allowed networks, one per line').fill('10.0.0.0/8\nnowhere');
-  await sidePanel.getByLabel('Requests a second').fill('7');
+  await sidePanel.getByLabel('Requests per second').fill('7');
   await sidePanel.getByRole('button', { name: 'Save key' }).click();
   await problemAt(page, 'Allowed networks').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
@@ -156,7 +156,7 @@ declare(
     // Of one project alone there is nothing to choose in the head of the page.
     await harness.request('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
     await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
-    await page.getByRole('button', { name: 'Write a project' }).click();
+    await page.getByRole('button', { name: 'New project' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Project' });
     await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await problemAt(page, 'Name').waitFor();
@@ -165,7 +165,7 @@ declare(
     await sidePanel.getByLabel('Description').fill('Sells <i>things</i>');
     await sidePanel.getByRole('button', { name: 'Create project' }).click();
     await sidePanel.getByText('Sells <i>things</i>').waitFor();
-    await sidePanel.getByText(/^Removing it is for .*; your role is editor\.$/).waitFor();
+    await sidePanel.getByText(/^Deletion is for .*; your role is editor\.$/).waitFor();
     t.is(await sidePanel.getByRole('button', { name: 'Create ingest key' }).count(), 0);
     const found = async () =>
       (await harness.request('GET', '/api/projects')).body.items.find((each: { name: string }) => each.name === name);
@@ -209,12 +209,12 @@ declare(
     await other.page.getByRole('complementary', { name: 'Key' }).waitFor();
     await other.page.goBack();
     await holdsAsAView(t, other, '.beside h2');
-    await theirs.getByRole('button', { name: 'Remove' }).click();
-    await theirs.getByRole('button', { name: 'Remove permanently' }).click();
+    await theirs.getByRole('button', { name: 'Delete' }).click();
+    await theirs.getByRole('button', { name: 'Delete permanently' }).click();
     await theirs.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
     await other.page.getByRole('button', { name: 'Another' }).click();
-    await theirs.getByRole('button', { name: 'Remove' }).click();
-    await theirs.getByRole('button', { name: 'Remove permanently' }).click();
+    await theirs.getByRole('button', { name: 'Delete' }).click();
+    await theirs.getByRole('button', { name: 'Delete permanently' }).click();
     await theirs.waitFor({ state: 'detached' });
     t.false(
       (await harness.request('GET', '/api/projects')).body.items.some(
@@ -238,7 +238,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await page.getByText('Permissions of each role').click();
   const { items: roles } = (await harness.request('GET', '/api/roles', { as: 'admin' })).body;
   for (const { summary } of roles) await page.getByText(`${summary}.`, { exact: true }).waitFor();
-  const role = page.getByRole('complementary', { name: 'Person' }).getByLabel('Role');
+  const role = page.getByRole('complementary', { name: 'User' }).getByLabel('Role');
   const grantable: string[] = roles.flatMap((one: { id: string; grantable: boolean }) =>
     one.grantable ? [one.id] : [],
   );
@@ -262,7 +262,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   const account = page.getByRole('complementary', { name: 'Service account' });
   await account.getByText('Edit account').click();
   await account.getByLabel('Description').fill('Brings out <i>versions</i>');
-  await account.getByLabel('Its role').selectOption('editor');
+  await account.getByLabel('Role', { exact: true }).selectOption('editor');
   await account.getByRole('button', { name: 'Save account' }).click();
   await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
   t.like((await harness.request('GET', '/api/service-accounts')).body.items[0], {
@@ -274,7 +274,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await account.getByRole('region', { name: 'All scopes' }).getByText(scopes[0].scope, { exact: true }).waitFor();
   await account.getByLabel('Purpose', { exact: true }).fill('deployments');
   await account.getByRole('textbox', { name: 'Scopes' }).fill('logs:read');
-  await account.getByRole('button', { name: 'Make a token' }).click();
+  await account.getByRole('button', { name: 'Create token' }).click();
   await account.getByText(/The token is shown only once: oiq_sa_/).waitFor();
   await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
@@ -296,8 +296,8 @@ declare('usage and quotas are those of the API, and a quota is set', async (t) =
   const { body } = await harness.request('GET', '/api/usage/quotas');
   t.true(body.states.some(({ warnBytes }: { warnBytes: number }) => warnBytes === 2 * 1024 ** 3));
   const over = page.getByRole('region', { name: 'Usage over time' });
-  await over.getByRole('combobox', { name: /^For each/ }).selectOption('service');
-  await over.getByRole('combobox', { name: /^In/ }).selectOption('hour');
+  await over.getByRole('combobox', { name: /^Group by/ }).selectOption('service');
+  await over.getByRole('combobox', { name: /^Interval/ }).selectOption('hour');
   const { series } = (await harness.request('GET', '/api/usage/timeseries?by=service&step=hour')).body;
   const rows = over.getByRole('region', { name: 'Series of the chart' }).locator('tbody tr');
   await rows.filter({ hasText: '<i>shop</i>' }).waitFor();
@@ -364,7 +364,7 @@ declare('the identity provider is configured: its secret stays, and each domain 
   await page.getByLabel('Email domains, one per line').fill('no domain');
   await page.getByLabel('Claim').fill('groups');
   await page.getByRole('button', { name: 'Add role' }).click();
-  await page.getByLabel('Who has').fill('on-call');
+  await page.getByLabel('Claim value').fill('on-call');
   await page.getByLabel(/^Role/).selectOption('editor');
   await save.click();
   await problemAt(page, 'Email domains').waitFor();
@@ -414,7 +414,7 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
   await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
   const { items } = (await harness.request('GET', '/api/audit?limit=1')).body;
   t.is(await page.getByLabel('Action').inputValue(), 'quota.set');
-  await page.getByLabel('About').selectOption('quota');
+  await page.getByLabel('Resource type').selectOption('quota');
   await page.getByRole('button', { name: /resourceType: quota/ }).click();
   await page.getByRole('button', { name: /action: quota.set/ }).click();
   await page
@@ -453,7 +453,7 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
   for (const [part, id, label, name] of [
     ['service-accounts', account.id, 'Service account', account.name],
     ['keys', key.id, 'Key', key.name],
-    ['people', person.id, 'Person', person.name],
+    ['people', person.id, 'User', person.name],
   ]) {
     await tab.go(`${harness.url}/settings/${part}?search=nothing-is-called-so&open=${id}`);
     await opened(label, name);
@@ -477,7 +477,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   await page.getByText('No contacts yet. Pages are sent to the email address of your account.').waitFor();
   const sidePanel = page.getByRole('complementary', { name: 'Contact' });
   const add = async (name: string, to: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Write a contact' }).click();
+    await page.getByRole('button', { name: 'New contact' }).click();
     await sidePanel.getByLabel('Name', { exact: true }).fill(name);
     await sidePanel.getByLabel('To', { exact: true }).fill(to);
     await sidePanel.getByRole('button', { name: 'Add contact' }).click();
@@ -516,8 +516,8 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   ]);
   await holdsAsAView(t, tab, 'main h2 >> nth=0');
   await page.getByRole('button', { name: 'Night <b>mail</b>', exact: true }).click();
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await page.getByRole('row', { name: /^Night/ }).waitFor({ state: 'detached' });
   t.deepEqual((await get('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
   // What the page saves of other preferences names no contact that is gone.
@@ -534,7 +534,7 @@ declare('events are listed with configuration changes, and a custom event is add
   await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
   const { items } = (await harness.request('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
   t.true(items.length > 0);
-  await page.getByLabel('Show').selectOption('config');
+  await page.getByLabel('Type', { exact: true }).selectOption('config');
   await page.waitForURL('**kinds=config*');
   const rows = page.locator('.list tbody tr');
   await rows.nth(items.length - 1).waitFor();

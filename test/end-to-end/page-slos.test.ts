@@ -56,12 +56,12 @@ declare('an objective shows its indicator and error budget, with burn rates and 
     ],
   ]);
   await row.getByRole('button').click();
-  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
+  const sidePanel = page.getByRole('complementary', { name: 'SLO' });
   const burns = sidePanel.getByRole('table').first().getByRole('row');
   await burns.nth(body.burnRates.length).waitFor();
   const [first] = body.burnRates;
   t.deepEqual((await burns.nth(1).getByRole('cell').allTextContents()).slice(0, 2), [
-    ...[first.window, first.rate === null ? 'not known' : first.rate.toFixed(2)],
+    ...[first.window, first.rate === null ? 'no data' : first.rate.toFixed(2)],
   ]);
   await sidePanel.getByRole('img', { name: /^Burn rate/ }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
@@ -71,8 +71,8 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
-  await page.getByRole('button', { name: 'Write an objective' }).click();
-  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
+  await page.getByRole('button', { name: 'New SLO' }).click();
+  const sidePanel = page.getByRole('complementary', { name: 'SLO' });
   const fill = (label: string, text: string): Promise<void> => sidePanel.getByLabel(label, { exact: true }).fill(text);
   const stored = async () => (await harness.request('GET', '/api/slos?search=shop')).body.items;
   const shop = 'The <i>shop</i> is fast';
@@ -83,7 +83,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
     .waitFor();
   t.is(await sidePanel.getByLabel('Service', { exact: true }).getAttribute('aria-invalid'), 'true');
   await fill('Service', 'shop');
-  await sidePanel.getByLabel('It measures').selectOption('latency');
+  await sidePanel.getByLabel('SLI type').selectOption('latency');
   await fill('Latency threshold (ms)', '250');
   await fill('Target %', '99.5');
   await sidePanel.getByLabel('Window type').selectOption('month');
@@ -96,7 +96,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   t.deepEqual(written.query.calendar, calendar);
 
   await sidePanel.getByRole('button', { name: 'Edit', exact: true }).click();
-  await sidePanel.getByLabel('It measures').selectOption('ratio');
+  await sidePanel.getByLabel('SLI type').selectOption('ratio');
   const bad = sidePanel.getByRole('group', { name: 'Bad' });
   t.is(await bad.getByLabel('Search').inputValue(), 'service:"shop" severity:error');
   await bad.getByLabel('Group by').fill('service');
@@ -127,11 +127,11 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await sidePanel.getByRole('button', { name: 'Add step' }).click();
   await sidePanel.getByLabel('Condition').selectOption('burns');
   await fill('Name', 'Freeze');
-  await fill('Over', '90s');
+  await fill('Window', '90s');
   await sidePanel.getByLabel('Freeze deployments while active').check();
   await sidePanel.getByRole('button', { name: 'Save policy' }).click();
   await sidePanel.getByText('must be a multiple of the slice of 1m', { exact: true }).waitFor();
-  await fill('Over', '2h');
+  await fill('Window', '2h');
   await sidePanel.getByRole('button', { name: 'Save policy' }).click();
   await sidePanel.getByText('if the burn rate over 2h is at least 10').waitFor();
   const { steps } = (await harness.request('GET', `/api/slos/${made}/policy`)).body;
@@ -144,8 +144,8 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   const { details } = (await harness.request('GET', `/api/slos/${made}/export?version=v1alpha`)).body;
   for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  await sidePanel.getByRole('button', { name: 'Remove' }).click();
-  await sidePanel.getByRole('button', { name: 'Remove permanently' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete' }).click();
+  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -154,8 +154,8 @@ declare('an objective is reported month by month, as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/slos?open=${id}`);
-  const sidePanel = page.getByRole('complementary', { name: 'Objective' });
-  await sidePanel.getByText('Changing it is for editor, admin, and owner; your role is viewer.').waitFor();
+  const sidePanel = page.getByRole('complementary', { name: 'SLO' });
+  await sidePanel.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
   await sidePanel.getByText('Report by calendar period').click();
   const { body } = await harness.request('GET', `/api/slos/${id}/report?period=month&from=now-365d`);
   const rows = sidePanel.getByRole('region', { name: 'Report' }).locator('tbody tr');
@@ -208,7 +208,7 @@ spec:
   t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'imported' }).click();
-  await page.getByRole('complementary', { name: 'Objective' }).getByText('99.9 %', { exact: true }).waitFor();
+  await page.getByRole('complementary', { name: 'SLO' }).getByText('99.9 %', { exact: true }).waitFor();
   t.true(page.url().includes(made));
   t.deepEqual(tab.complaints, []);
 });
@@ -219,5 +219,5 @@ declare('a user without permission to write objectives has no buttons for it', a
   await signedInAt(tab, harness.url, '/slos/import');
   await page.getByRole('row', { name }).waitFor();
   t.is(await page.getByRole('link', { name: 'Import' }).count(), 0);
-  t.is(await page.getByRole('button', { name: 'Write an objective' }).count(), 0);
+  t.is(await page.getByRole('button', { name: 'New SLO' }).count(), 0);
 });

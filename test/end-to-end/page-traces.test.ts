@@ -138,7 +138,7 @@ declare('a selected duration range is compared with the other traces, with the d
     .waitFor();
   await page.getByLabel('at least').selectOption('500ms');
   const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
-  await comparison.getByText('20 spans are selected, 380 are the rest').waitFor();
+  await comparison.getByText('20 spans in the selection, 380 in the baseline').waitFor();
   const { body } = await harness.request(
     'GET',
     `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
@@ -157,7 +157,7 @@ declare('a selected duration range is compared with the other traces, with the d
     steps: 5,
   });
   await page.waitForURL(/since=/);
-  await comparison.getByText('20 spans are selected').waitFor();
+  await comparison.getByText('20 spans in the selection').waitFor();
   await comparison.getByRole('button', { name: 'old<1>' }).first().click();
   await page.waitForURL(/service%3A%22old%3C1%3E%22/);
   t.deepEqual(tab.complaints, []);

@@ -96,7 +96,7 @@ const Plot = (props: LinesProps & { readonly onPoint: (step: number | undefined)
 const Legend = ({ name = 'the chart', lines, unit, at }: LinesProps & { readonly at: number | undefined }) => (
   <Scrolled class="numbers" label={`Series of ${name}`}>
     <table>
-      <TableHeader columns={['Series', at === undefined ? 'Last' : 'Here', 'Least', 'Most']} />
+      <TableHeader columns={['Series', at === undefined ? 'Last' : 'At cursor', 'Min', 'Max']} />
       <tbody>
         {lines.map((line, index) => {
           const values = known(line.values);
@@ -131,7 +131,7 @@ export const ValueTable = ({
     <details class="numbers-of" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Data table</summary>
       {isOpen ? (
-        <Scrolled class="numbers" label={`Numbers of ${name}`}>
+        <Scrolled class="numbers" label={`Data of ${name}`}>
           <table>
             <thead>
               <tr>

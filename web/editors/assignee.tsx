@@ -33,7 +33,7 @@ export const Assignee = ({
           disabled={action.isRunning.value}
           onChange={({ currentTarget: { value } }) => assign(value === '' ? null : value)}
         >
-          <Options of={[['', 'nobody'], ...(of === null ? [] : [[of, nameOf(of)] as const]), ...others]} />
+          <Options of={[['', 'unassigned'], ...(of === null ? [] : [[of, nameOf(of)] as const]), ...others]} />
         </select>
       </label>
       <Problem error={action.error.value} />

@@ -69,13 +69,13 @@ const Change = ({ of: { id, version }, path, mayEdit, onClose }: Removed) => {
     return (
       <div class="act">
         {edit}
-        <p class="soft">{explainDenial(removal, mayEdit ? 'Removing it' : 'Changing it')}</p>
+        <p class="soft">{explainDenial(removal, mayEdit ? 'Deletion' : 'Editing')}</p>
       </div>
     );
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove permanently']}
+      labels={['Delete', 'Delete permanently']}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
@@ -132,7 +132,7 @@ export const openedOf = <Item extends StoredItem>({
     };
     if (id === 'new')
       return (
-        <SidePanel label={label} title={`A new ${noun}`} onClose={close}>
+        <SidePanel label={label} title={`New ${noun}`} onClose={close}>
           <Form before={undefined} />
         </SidePanel>
       );
@@ -151,6 +151,6 @@ export const writeOf =
   () =>
     isPermitted(create) ? (
       <button type="button" class="plain" onClick={() => change({ open: 'new' })}>
-        Write {/^[aeiou]/.test(noun) ? 'an' : 'a'} {noun}
+        New {noun}
       </button>
     ) : null;

@@ -49,7 +49,7 @@ export const ImportOutcomes = ({
       </p>
       <Scrolled class="scrolled" label="Import results">
         <table class="figures texts">
-          <TableHeader columns={[...(arePlaced ? ['Where'] : []), 'Name', 'Becomes', 'Because']} />
+          <TableHeader columns={[...(arePlaced ? ['Location'] : []), 'Name', 'Result', 'Reason']} />
           <tbody>
             {of.map(({ at, name, outcome, reasons, to }, index) => (
               <tr key={index}>

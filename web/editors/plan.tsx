@@ -50,7 +50,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
     <>
       <TextInput label="Name" value={plan.name} problem={wrong('name')} onChange={(name) => onChange({ name })} />
       <TextInput
-        label="Because"
+        label="Comment"
         maxLength={4096}
         value={plan.description ?? ''}
         problem={wrong('description')}
@@ -75,7 +75,7 @@ export const PlanTimes = ({ plan, wrong, onChange }: Written) => {
         onChange={(minutes) => onChange({ durationMinutes: minutes ?? 0 })}
       />
       <SelectInput
-        label="Again"
+        label="Recurrence"
         value={(recurrence ?? '') in recurrences ? (recurrence ?? '') : 'own'}
         problem={undefined}
         options={Object.entries({ ...recurrences, own: 'Custom rule' })}

@@ -3,12 +3,12 @@ import type { Query } from '../../queries/query.ts';
 
 export const questions = {
   promql: 'PromQL',
-  metric: 'one metric',
-  'count logs': 'number of log records',
-  'count traces': 'number of spans',
+  metric: 'Metric',
+  'count logs': 'Log count',
+  'count traces': 'Span count',
   'figure logs': 'Log records, aggregated',
   'figure traces': 'Spans, aggregated',
-  'rows logs': 'log records',
+  'rows logs': 'Logs',
   'rows traces': 'spans',
   json: 'Any query (JSON)',
 } as const;

@@ -10,7 +10,7 @@ interface RangedQuery {
 
 const recordsOf: Readonly<Record<string, readonly [title: string, path: string]>> = {
   logs: ['Log records', '/logs'],
-  traces: ['Its traces', '/traces'],
+  traces: ['Traces', '/traces'],
 };
 
 /** Returns titled links: the counted records, the metric, and a new rule. */

@@ -81,13 +81,13 @@ const Times = ({ chosen }: { readonly chosen: Preferences }) => (
       ))}
     </datalist>
     <Choice
-      label="Clock of"
+      label="Time format"
       of={clocks}
       value={chosen.timeFormat}
       onChoose={(timeFormat) => void updatePreferences({ timeFormat })}
     />
     <Choice
-      label="Dates as"
+      label="Date format"
       of={dates}
       value={chosen.dateFormat}
       onChoose={(dateFormat) => void updatePreferences({ dateFormat })}

@@ -32,7 +32,7 @@ export const Freshness = ({
 }) => (
   <p class="freshness">
     <span role="status">
-      {isLoading ? 'Asking … ' : null}
+      {isLoading ? 'Loading… ' : null}
       {isLoading && cancel !== undefined ? (
         <button type="button" class="mini" onClick={cancel}>
           Cancel

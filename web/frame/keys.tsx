@@ -13,7 +13,7 @@ const focusSearch = (): void => document.querySelector<HTMLElement>('[data-searc
 
 const keys: readonly (readonly [key: string, what: string, run: () => void])[] = [
   ['/', 'open the search', focusSearch],
-  ['r', 'ask again', refresh],
+  ['r', 'refresh', refresh],
   [
     '?',
     'show keyboard shortcuts',

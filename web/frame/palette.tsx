@@ -139,7 +139,7 @@ export const Palette = ({ areas, onClose }: { readonly areas: readonly Area[]; r
           No results.
         </p>
       ) : (
-        <div role="listbox" id="ways" aria-label="Found">
+        <div role="listbox" id="ways" aria-label="Results">
           {ways.map((way, index) => (
             <div
               key={`${way.kind} ${way.to} ${way.name}`}

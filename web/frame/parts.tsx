@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
 import { type AnyCall, isPermitted } from './rights.ts';
+import { titleInSentence } from './title-in-sentence.ts';
 
 /** A view that declares its first call */
 export type CallingView = ComponentType & { readonly requiredCall?: AnyCall };
@@ -26,7 +27,7 @@ export const partsOf =
     if (part === undefined) return <p class="said">Your role has no access to this area.</p>;
     return (
       <div class="logs">
-        <h1 class="sr-only">{`${title}: ${part.title.toLowerCase()}`}</h1>
+        <h1 class="sr-only">{`${title}: ${titleInSentence(part.title)}`}</h1>
         <nav class="tabs" aria-label={title}>
           <ul>
             {open.map(({ name, title }) => (

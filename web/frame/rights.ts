@@ -2,6 +2,7 @@
 import type { Call, Declared } from '../client/call.ts';
 import type { Restriction } from '../restriction.ts';
 import { session } from './session.ts';
+import { titleInSentence } from './title-in-sentence.ts';
 
 /** A call with any request and response */
 export type AnyCall = Pick<Call<Declared>, 'method' | 'path'>;
@@ -17,7 +18,7 @@ export const explainDenial = ({ method, path }: AnyCall, what: string): string =
   if (who === undefined) return 'You are not signed in.';
   const { entitlement, roles = [who.role] } = byCall.get(`${method} ${path}`) ?? {};
   if (entitlement !== undefined && !who.entitlements.includes(entitlement))
-    return `The plan of this organization does not include ${what.toLowerCase()}.`;
+    return `The plan of this organization does not include ${titleInSentence(what)}.`;
   return roles.includes(who.role) ? '' : `${what} is for ${listed.format(roles)}; your role is ${who.role}.`;
 };
 

@@ -25,8 +25,8 @@ const kinds: Readonly<Record<Cause['kind'], string>> = {
   configuration: 'Configuration',
   restart: 'Restart',
   'oom-kill': 'Out of memory',
-  saturation: 'Full',
-  neighbour: 'Beside it',
+  saturation: 'Saturation',
+  neighbour: 'Noisy neighbor',
   callee: 'Called service',
   error: 'New error',
   'log-pattern': 'New log pattern',
@@ -72,8 +72,8 @@ const One = ({ of }: { readonly of: Cause }) => (
   <li>
     {kinds[of.kind]} at <bdi>{shownText(of.at)}</bdi>, {shownMoment(of.begin).slice(0, 19)}: <Title of={of} />{' '}
     <span class="soft">({Math.round(100 * of.score)} of 100)</span>
-    <Reasons title="For it" of={of.evidence} />
-    <Reasons title="Against it" of={of.counterEvidence} />
+    <Reasons title="Evidence" of={of.evidence} />
+    <Reasons title="Counterevidence" of={of.counterEvidence} />
     {of.path.length < 2 ? null : <p class="soft">Call path: {shownText(of.path.join(' → '))}</p>}
   </li>
 );

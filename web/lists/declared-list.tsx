@@ -12,6 +12,7 @@ import { projectId } from '../frame/project.ts';
 import { Search } from '../frame/search.tsx';
 import { shownText, textOf } from '../frame/shown-text.tsx';
 import { refreshes, writtenRange } from '../frame/time-range.ts';
+import { titleInSentence } from '../frame/title-in-sentence.ts';
 import { Whose } from './owner-select.tsx';
 import { ReadOne } from './read-one.tsx';
 import { Scrolled } from './scrolled.tsx';
@@ -178,7 +179,7 @@ export const listed = <Operation extends Declared>(
   const Found = () => {
     const { answer, isLoading } = list.first.state.value;
     const items = list.items.value;
-    if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+    if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
     if (items.length === 0)
       return (
         <p class="said" role="status">
@@ -199,7 +200,7 @@ export const listed = <Operation extends Declared>(
         {search === undefined ? null : (
           <Search
             key={inAddress('search')}
-            label={`Search ${spec.title.toLowerCase()}`}
+            label={`Search ${titleInSentence(spec.title)}`}
             placeholder={search}
             value={inAddress('search')}
             problem={problem}

@@ -18,7 +18,7 @@ export const Found = <Operation extends Declared, Item>({
   readonly nothing: ComponentChildren;
 }) => {
   const { answer, isLoading } = of.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const items = of.slots.value;
   if (items.length > 0)
     return (

@@ -87,7 +87,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
           <Acknowledge id={alert.id} />
         ) : null
       ) : (
-        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging it')}</p>
+        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging alerts')}</p>
       )}
       {isPermitted(silenceCall) ? <Mute labels={labels} /> : null}
       {origin === 'rule' ? <Causes of={{ alertId: alert.id }} /> : null}
@@ -97,8 +97,8 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
           severity,
           value: shownValue(value),
           'pending since': shownMoment(since),
-          'fires since': shownMoment(startedAt),
-          'evaluated last': shownMoment(evaluatedAt),
+          'firing since': shownMoment(startedAt),
+          'last evaluation': shownMoment(evaluatedAt),
           ...annotations,
         }}
       />

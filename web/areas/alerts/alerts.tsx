@@ -4,6 +4,7 @@ import { later } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import type { Part } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
+import { titleInSentence } from '../../frame/title-in-sentence.ts';
 import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
 import { AlertsNow } from './now.tsx';
@@ -12,7 +13,7 @@ import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
 const parts: readonly Part[] = [
-  { name: '', title: 'Now', View: AlertsNow },
+  { name: '', title: 'Active', View: AlertsNow },
   { name: 'history', title: 'History', View: later(async () => (await import('./history.tsx')).History) },
   { name: 'rules', title: 'Rules', View: Rules },
   {
@@ -33,7 +34,7 @@ const parts: readonly Part[] = [
 
 /** Parts that are reached from the rules part */
 const ofRules: readonly Part[] = [
-  { name: 'rule', title: 'A rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
+  { name: 'rule', title: 'Rule', View: later(async () => (await import('./rule/editor.tsx')).RuleEditor) },
   { name: 'import', title: 'Import', View: later(async () => (await import('./rule-import.tsx')).RuleImport) },
 ];
 
@@ -45,7 +46,7 @@ export const Alerts = () => {
   if (part === undefined) return null;
   return (
     <div class="logs">
-      <h1 class="sr-only">{`Alerts: ${part.title.toLowerCase()}`}</h1>
+      <h1 class="sr-only">{`Alerts: ${titleInSentence(part.title)}`}</h1>
       <nav class="tabs" aria-label="Alerts">
         <ul>
           {open.map(({ name, title }) => (

@@ -17,7 +17,11 @@ export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; read
       <Problem error={error} />
       <table class="figures">
         <TableHeader
-          columns={['Time', 'State', ...(isOfAlert ? ['Value', 'Why'] : ['Groups', 'Firing', 'Took', 'Failed'])]}
+          columns={[
+            'Time',
+            'State',
+            ...(isOfAlert ? ['Value', 'Reason'] : ['Instances', 'Firing', 'Duration', 'Failed']),
+          ]}
         />
         <tbody>
           {answer?.items.map(({ at, state, value, reason, error: failed, groups, firing, durationMs }) => (

@@ -20,7 +20,7 @@ export const Groups = ({ ruleId }: { readonly ruleId: string }) => {
         <p class="soft">The last evaluation found no instances.</p>
       ) : (
         <table class="figures texts">
-          <TableHeader columns={['Group', 'State', 'Value', 'Why', 'Since']} />
+          <TableHeader columns={['Instance', 'State', 'Value', 'Reason', 'Active since']} />
           <tbody>
             {answer.items.map(({ alertId, labels, state, severity, value, reason, since }) => (
               <tr key={alertId}>

@@ -25,7 +25,7 @@ export const History = listed({
     ),
     Severity: ({ severity }) => severity,
     Value: ({ value }) => shownValue(value),
-    Why: ({ reason }) => reason,
+    Reason: ({ reason }) => reason,
   },
   numbers: ['Value'],
 });

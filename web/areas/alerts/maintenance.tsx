@@ -29,8 +29,8 @@ const Details = ({ item }: { readonly item: MaintenanceWindow }) => {
       <p>{shownText(description, { lines: true })}</p>
       <Fields
         values={{
-          mutes: mutesOf(item),
-          again: againOf(item),
+          scope: mutesOf(item),
+          recurrence: againOf(item),
           'duration (minutes)': durationMinutes,
           'time zone': timeZone,
           'excluded from SLOs': excludedFromSlos === true ? 'yes' : 'no',
@@ -50,10 +50,10 @@ export const Maintenance = listed({
   keyOf: ({ id }) => id,
   columns: {
     Window: ({ name }) => name,
-    Now: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
-    Mutes: mutesOf,
-    Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
-    Again: againOf,
+    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
+    Scope: mutesOf,
+    'Next occurrence': ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
+    Recurrence: againOf,
   },
   Tools: writeOf(noun, createWindowCall),
   Open: openedOf({ noun, path: '/api/maintenance-windows/{id}', Form: MaintenanceForm, Details }),

@@ -35,7 +35,7 @@ const Listed = ({ open }: { readonly open: string }) => (
     nothing="No alerts are firing."
     label="Alerts"
     class="alerts"
-    columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Why', 'Since']}
+    columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Reason', 'Active since']}
     keyOf={({ id }) => id}
     classOf={({ state, severity }) => (state === 'firing' ? `level-${levelOf(severity)}` : '')}
     cellsOf={cellsOf}

@@ -48,7 +48,7 @@ const RuleFields = ({
         problem={at('record')}
         onChange={(record) => onChange({ ...rule, record })}
       />
-      <Field label="of PromQL" problem={at('expression')}>
+      <Field label="PromQL expression" problem={at('expression')}>
         <textarea
           rows={3}
           maxLength={16_384}
@@ -86,7 +86,7 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
     <div class="form">
       <TextInput label="Name" value={group.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
-        label="Evaluated every"
+        label="Evaluate every"
         maxLength={16}
         value={group.interval ?? ''}
         problem={wrong('interval')}
@@ -132,7 +132,7 @@ export const RecordingForm = ({ before }: { readonly before: RecordingGroup | un
       >
         Add rule
       </button>
-      <CheckInput label="It records" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
+      <CheckInput label="Enabled" value={group.enabled ?? true} onChange={(enabled) => set({ enabled })} />
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(group)}>
           {before === undefined ? 'Create group' : 'Save group'}

@@ -11,12 +11,12 @@ import { RecordingForm } from './recording-form.tsx';
 const noun = 'recording group';
 
 const stateOf = ({ enabled, status }: RecordingGroup): string => {
-  if (enabled === false) return 'off';
-  if (status === null) return 'not known';
+  if (enabled === false) return 'disabled';
+  if (status === null) return 'unknown';
   const failed = status.filter(({ error }) => error !== null).length;
   if (failed > 0) return `${failed} of ${status.length} fail`;
   if (status.some(({ evaluatedAt }) => evaluatedAt === null)) return 'pending first evaluation';
-  return status.some(({ stale }) => stale) ? 'late' : 'records';
+  return status.some(({ stale }) => stale) ? 'late' : 'recording';
 };
 
 const Details = ({ item }: { readonly item: RecordingGroup }) => {
@@ -27,7 +27,7 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
         values={{
           state: stateOf(item),
           'rule file': file,
-          'evaluated every': interval,
+          'evaluation interval': interval,
           delay,
           'maximum series per rule': limit === 0 ? 'no limit' : limit,
         }}
@@ -48,12 +48,12 @@ const Details = ({ item }: { readonly item: RecordingGroup }) => {
       </ol>
       {status === null ? null : (
         <table class="figures texts">
-          <TableHeader columns={['Series', 'Evaluated', 'Made', 'Took']} />
+          <TableHeader columns={['Series', 'Last evaluation', 'Series count', 'Duration']} />
           <tbody>
             {status.map(({ record, evaluatedAt, series, durationMs }, index) => (
               <tr key={index}>
                 <td>{shownText(record)}</td>
-                <td>{shownMoment(evaluatedAt) || 'not yet'}</td>
+                <td>{shownMoment(evaluatedAt) || 'never'}</td>
                 <td>{series}</td>
                 <td>{Math.round(durationMs)} ms</td>
               </tr>
@@ -80,7 +80,7 @@ export const Recording = listed({
       </span>
     ),
     Rules: ({ rules }) => rules.length,
-    Every: ({ interval }) => interval,
+    Interval: ({ interval }) => interval,
     File: ({ file }) => file,
   },
   numbers: ['Rules'],

@@ -44,7 +44,7 @@ const RouteLine = ({ route, id, shown }: { readonly route: Route; readonly id: s
   return (
     <li>
       <p class={step?.outcome === 'reached' || step?.outcome === 'passed on' ? 'way' : ''}>
-        <code>{route.matchers.length === 0 ? 'everything' : shownText(shownMatchers(route))}</code>
+        <code>{route.matchers.length === 0 ? 'all alerts' : shownText(shownMatchers(route))}</code>
         {route.receiver === undefined ? null : (
           <>
             {' → '}
@@ -226,7 +226,7 @@ export const Routing = () => {
         {isPermitted(routingTestCall) ? (
           <Labels />
         ) : (
-          <p class="soft">{explainDenial(routingTestCall, 'Following labels')}</p>
+          <p class="soft">{explainDenial(routingTestCall, 'Testing the route')}</p>
         )}
         {isPermitted(setRoutingCall) && edited === undefined ? (
           <button type="button" class="plain" onClick={() => void edit()}>

@@ -42,7 +42,7 @@ const setOpen = (rule: string): void => change({ rule }, { replace: inAddress('r
 
 /** Returns the state as text; a rule that is disabled, fails or is not evaluated shows that instead. */
 const stateOf = ({ enabled, status }: Rule): string => {
-  if (!enabled) return 'off';
+  if (!enabled) return 'disabled';
   if (status === null) return 'Pending first evaluation';
   if (status.error !== null) return 'fails';
   return status.stale ? `${status.state}, late` : status.state;
@@ -65,7 +65,7 @@ const Remove = ({ rule: { id, version, name } }: { readonly rule: Rule }) => {
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', `Remove “${name}” and resolve its alerts`]}
+      labels={['Delete', `Delete “${name}” and resolve its alerts`]}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={() => setOpen('')}
     >
@@ -80,7 +80,7 @@ const Switch = ({ rule: { id, version, enabled } }: { readonly rule: Rule }) => 
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Switch off' : 'Switch on'} onSubmit={toggle}>
+    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggle}>
       {null}
     </ActionForm>
   );
@@ -135,12 +135,12 @@ const OpenRule = ({ rule }: { readonly rule: Rule }) => (
     <Fields
       values={{
         state: stateOf(rule),
-        fires: shownCondition(rule),
-        'evaluated every': rule.interval,
+        condition: shownCondition(rule),
+        'evaluation interval': rule.interval,
         for: rule.for,
-        'keeps firing for': rule.keepFiringFor,
+        'keep firing for': rule.keepFiringFor,
         delay: rule.delay,
-        groups: rule.status?.groups,
+        instances: rule.status?.groups,
         'firing alerts': rule.status?.firing,
         ...rule.annotations,
       }}
@@ -166,7 +166,7 @@ const Listed = ({ open }: { readonly open: string }) => (
     nothing="No alert rules yet."
     label="Alert rules"
     class="rules"
-    columns={['State', 'Name', 'Firing', 'Fires', 'Evaluated']}
+    columns={['State', 'Name', 'Firing', 'Condition', 'Last evaluation']}
     keyOf={({ id }) => id}
     classOf={(rule) => (isBad(rule) ? 'level-error' : '')}
     cellsOf={cellsOf}

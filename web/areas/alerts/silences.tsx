@@ -65,11 +65,11 @@ const Line = ({ silence }: { readonly silence: Silence }) => {
   );
 };
 
-const columns = ['Matchers', 'State', 'From', 'Until', 'Because'];
+const columns = ['Matchers', 'State', 'From', 'Until', 'Comment'];
 
 const Found = () => {
   const { answer, isLoading } = list.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const silences = list.items.value.filter(({ state }) => state !== 'expired');
   if (silences.length === 0)
     return (
@@ -79,7 +79,7 @@ const Found = () => {
     );
   return (
     <table class="figures">
-      <TableHeader columns={[...columns, ...(isPermitted(expireCall) ? ['Change'] : [])]} />
+      <TableHeader columns={[...columns, ...(isPermitted(expireCall) ? ['Actions'] : [])]} />
       <tbody>
         {silences.map((silence) => (
           <Line key={silence.id} silence={silence} />
@@ -104,7 +104,7 @@ const Write = () => {
   };
   return (
     <>
-      <ActionForm action={action} label="Silence them" onSubmit={run}>
+      <ActionForm action={action} label="Create silence" onSubmit={run}>
         <label>
           Matchers{' '}
           <input

@@ -16,7 +16,7 @@ const Found = listed({
   choices: [
     {
       name: 'state',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['open', 'Ongoing'],
@@ -25,12 +25,12 @@ const Found = listed({
     },
     {
       name: 'direction',
-      label: 'Which went',
+      label: 'Direction',
       options: [
-        ['', 'anywhere'],
+        ['', 'any'],
         ['up', 'up'],
         ['down', 'down'],
-        ['other', 'otherwise'],
+        ['other', 'other'],
       ],
     },
   ],
@@ -38,13 +38,13 @@ const Found = listed({
   nothing: 'No anomalies in this range.',
   keyOf: ({ id }) => id,
   columns: {
-    Began: ({ begin }) => shownMoment(begin).slice(0, 19),
+    Start: ({ begin }) => shownMoment(begin).slice(0, 19),
     Series: (anomaly) => seriesShown(anomaly),
     Detector: ({ detectorName }) => detectorName,
-    What: ({ text }) => text,
+    Change: ({ text }) => text,
     Value: ({ value, series }) => shownValue(value, series.unit),
     Expected: ({ expected, series }) => shownValue(expected ?? undefined, series.unit),
-    Ended: ({ end }) => (end === null ? 'it lasts' : shownMoment(end).slice(0, 19)),
+    Ended: ({ end }) => (end === null ? 'ongoing' : shownMoment(end).slice(0, 19)),
     Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'yes' : 'no'),
   },
   numbers: ['Value', 'Expected'],
@@ -52,6 +52,6 @@ const Found = listed({
 });
 
 export const Anomalies = partsOf('Anomalies', [
-  { name: '', title: 'Found', View: Found },
+  { name: '', title: 'Anomalies', View: Found },
   { name: 'detectors', title: 'Detectors', View: Detectors },
 ]);

@@ -153,13 +153,13 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
         values={{
           series: seriesShown(anomaly),
           from: shownMoment(begin),
-          to: end === null ? 'it lasts' : shownMoment(end),
-          'furthest value': shownValue(value, unit),
+          to: end === null ? 'ongoing' : shownMoment(end),
+          'extreme value': shownValue(value, unit),
           expected: bounded(expected),
           'expected range': low === null && high === null ? '' : `${bounded(low)} to ${bounded(high)}`,
           score: score.toFixed(3),
           'expected per week': timesPerWeek.toPrecision(2),
-          'main sign': sign,
+          'main indicator': sign,
           ...anomaly.labels,
         }}
       />
@@ -173,7 +173,7 @@ const Details = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
       <Near of={anomaly.near} />
       <Clusters of={anomaly.kubernetes} />
       <Others title="Concurrent anomalies" of={anomaly.concurrent} />
-      <Others title="Like it" of={anomaly.similar} />
+      <Others title="Similar anomalies" of={anomaly.similar} />
       {anomaly.partial.map(({ message }) => (
         <p key={message} class="soft">
           Incomplete: {shownText(message)}.

@@ -32,7 +32,7 @@ export const Band = ({ anomaly }: { readonly anomaly: ShownAnomaly }) => {
   const moments = [begin, ...(end === null ? [] : [end])].map((moment) => Date.parse(moment));
   return (
     <OverTime
-      title={`${of.name || 'Its series'} and expected range`}
+      title={`${of.name || 'Series'} and expected range`}
       steps={steps}
       series={series}
       from={first}

@@ -15,7 +15,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { createDetectorCall, type Detector, detectCall, replaceDetectorCall, type WrittenDetector } from './calls.ts';
 
 /** Directions of a change */
-export const directions = { both: 'either way', up: 'up', down: 'down' } as const;
+export const directions = { both: 'any', up: 'up', down: 'down' } as const;
 
 const empty = (): WrittenDetector => ({
   name: '',
@@ -80,7 +80,7 @@ const Tried = ({ detector }: { readonly detector: WrittenDetector }) => {
                       <bdi>{shownText(series)}</bdi>
                     </td>
                     <td>{shownMoment(new Date(from).toISOString())}</td>
-                    <td>{to === null ? 'it lasts' : shownMoment(new Date(to).toISOString())}</td>
+                    <td>{to === null ? 'ongoing' : shownMoment(new Date(to).toISOString())}</td>
                     <td>{sign}</td>
                   </tr>
                 ))}
@@ -100,7 +100,7 @@ export const DetectorForm = ({ before }: { readonly before: Detector | undefined
   const set = (fields: Partial<WrittenDetector>): void => setDetector({ ...detector, ...fields });
   const texts = [
     ['Name', 'name', 256],
-    ['A point each', 'step', 16],
+    ['Interval', 'step', 16],
   ] as const;
   const numbers = [
     ['Maximum false alarms per week', 'falseAlarmsPerWeek'],

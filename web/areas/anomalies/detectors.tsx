@@ -22,16 +22,16 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
       {status?.error == null ? null : <p class="problem">{shownText(status.error)}</p>}
       <Fields
         values={{
-          state: status?.state ?? 'not known',
-          'learns until': shownMoment(status?.learningUntil ?? null),
-          'learns from': shownMoment(status?.trainedFrom ?? null),
+          state: status?.state ?? 'unknown',
+          'learning until': shownMoment(status?.learningUntil ?? null),
+          'trained from': shownMoment(status?.trainedFrom ?? null),
           series: status?.series,
-          'that learn': status?.learning,
+          'learning series': status?.learning,
           'ongoing anomalies': status?.open,
           'scored until': shownMoment(status?.lastStep ?? null),
-          'a point each': step,
-          'false alarms per week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'not known'}; maximum ${falseAlarmsPerWeek}`,
-          'least change': minChange,
+          interval: step,
+          'false alarms per week': `${status?.rate.perWeek?.toPrecision(2) ?? status?.rate.reason ?? 'unknown'}; maximum ${falseAlarmsPerWeek}`,
+          'minimum change': minChange,
           direction: directions[direction ?? 'both'],
           ...labels,
         }}
@@ -58,15 +58,15 @@ export const Detectors = listed({
     Detector: ({ name }) => name,
     State: ({ status }) => (
       <span class={status?.state === 'failed' || status?.state === 'behind' ? 'text-error' : ''}>
-        {status?.state ?? 'not known'}
+        {status?.state ?? 'unknown'}
       </span>
     ),
     Series: ({ status }) => status?.series,
-    'Last now': ({ status }) => status?.open,
+    'Ongoing anomalies': ({ status }) => status?.open,
     'False alarms per week': ({ status }) => status?.rate.perWeek?.toPrecision(2),
     'Scored until': ({ status }) => shownMoment(status?.lastStep ?? null),
   },
-  numbers: ['Series', 'Last now', 'False alarms per week'],
+  numbers: ['Series', 'Ongoing anomalies', 'False alarms per week'],
   Tools: writeOf(noun, createDetectorCall),
   Open: openedOf({ noun, path: '/api/ai/detectors/{id}', Form: DetectorForm, Details }),
 });

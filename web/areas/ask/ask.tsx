@@ -30,7 +30,7 @@ const Words = ({ of }: { readonly of: Meaning['words'] }) => (
   <details open={true}>
     <summary>How we interpreted it</summary>
     <table class="figures texts">
-      <TableHeader columns={['Words', 'Became']} />
+      <TableHeader columns={['Phrase', 'Query part']} />
       <tbody>
         {of.map(({ text, mappedTo }, index) => (
           // A word may occur twice.

@@ -54,7 +54,7 @@ const FileInput = ({ onRead }: { readonly onRead: (read: Pick<Written, 'format' 
     if (content !== undefined) onRead({ format: formatOf(file.name), content });
   };
   return (
-    <Field label="From a file" problem={problem} hint="Markdown, plain text or HTML">
+    <Field label="File" problem={problem} hint="Markdown, plain text or HTML">
       <input
         type="file"
         accept=".md,.markdown,.txt,.html,.htm,text/*"
@@ -140,7 +140,8 @@ const Form = () => {
 
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDocumentCall));
-  if (!isPermitted(deleteDocumentCall)) return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting it')}</p>;
+  if (!isPermitted(deleteDocumentCall))
+    return <p class="soft">{explainDenial(deleteDocumentCall, 'Deleting documents')}</p>;
   return (
     <RemovalForm
       action={action}
@@ -155,7 +156,7 @@ const Details = ({ item }: { readonly item: RunbookDocument }) => (
   <>
     <Fields
       values={{
-        'written as': formats[item.format],
+        format: formats[item.format],
         size: shownValue(item.bytes, 'By'),
         passages: item.passages,
         added: shownMoment(item.createdAt),
@@ -181,7 +182,7 @@ const Open = ({
   readonly item: RunbookDocument | undefined;
   readonly onClose: () => void;
 }) => (
-  <SidePanel label="Document" title={id === 'new' ? 'A new document' : (item?.title ?? 'Document')} onClose={onClose}>
+  <SidePanel label="Document" title={id === 'new' ? 'New document' : (item?.title ?? 'Document')} onClose={onClose}>
     {id === 'new' && isPermitted(addDocumentCall) ? (
       <Form />
     ) : item === undefined ? (
@@ -199,7 +200,7 @@ export const Documents = listed({
   title: 'Documents',
   call: documentsCall,
   search: 'Search by title',
-  choices: [{ name: 'format', label: 'Written as', options: [['', 'anything'], ...Object.entries(formats)] }],
+  choices: [{ name: 'format', label: 'Format', options: [['', 'all'], ...Object.entries(formats)] }],
   sent: { sort: 'title' },
   nothing: 'No documents yet. Added documents are searched and cited in answers.',
   keyOf: ({ id }) => id,
@@ -211,7 +212,7 @@ export const Documents = listed({
     ) : null,
   columns: {
     Document: ({ title }) => title,
-    'Written as': ({ format }) => formats[format],
+    Format: ({ format }) => formats[format],
     Passages: ({ passages }) => passages,
     Size: ({ bytes }) => shownValue(bytes, 'By'),
     Added: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),

@@ -32,8 +32,8 @@ export const PassageShown = ({ of, nth }: { readonly of: Passage; readonly nth: 
     <li id={`passage-${nth}`} tabIndex={-1}>
       <h3>{to === undefined ? shownText(title) : <Link to={to}>{shownText(title)}</Link>}</h3>
       <p class="soft">
-        Of {sources[source]}
-        {headings.length === 0 ? '' : ': '}
+        Source: {sources[source]}
+        {headings.length === 0 ? '' : ', '}
         {shownText(headings.join(' › '))}
         {/^https?:\/\//i.test(url) ? (
           <>

@@ -19,7 +19,7 @@ const Import = () => {
     if (answer !== undefined && !isTrial) refresh();
     return answer?.items.map(({ document, line, name, outcome, id, problems, losses }) => ({
       at: `document ${document}, line ${line}`,
-      name: name ?? 'not read',
+      name: name ?? 'invalid',
       outcome,
       reasons: [...problems, ...losses],
       to: id === null ? undefined : toArea('/checks', { open: id }),

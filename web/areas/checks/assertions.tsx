@@ -49,7 +49,7 @@ const Line = ({
       <legend class="sr-only">{label}</legend>
       <div class="act">
         <select
-          aria-label="What"
+          aria-label="Source"
           value={of.source}
           onChange={({ currentTarget }) => {
             const { name: _, ...rest } = of;
@@ -60,7 +60,7 @@ const Line = ({
         </select>
         {names === undefined ? null : names.length > 0 ? (
           <select
-            aria-label="Which"
+            aria-label="Property"
             value={of.name}
             onChange={({ currentTarget }) => set({ name: currentTarget.value })}
           >
@@ -68,7 +68,7 @@ const Line = ({
           </select>
         ) : (
           <input
-            aria-label="Which"
+            aria-label="Property"
             value={of.name ?? ''}
             maxLength={1024}
             autocomplete="off"
@@ -78,7 +78,7 @@ const Line = ({
           />
         )}
         <select
-          aria-label="How"
+          aria-label="Operator"
           value={of.operator}
           onChange={({ currentTarget }) => set({ operator: currentTarget.value as AssertionFields['operator'] })}
         >
@@ -96,7 +96,7 @@ const Line = ({
           />
         )}
         <select
-          aria-label="Else"
+          aria-label="On failure"
           value={of.level ?? 'fail'}
           onChange={({ currentTarget }) => set({ level: currentTarget.value as 'fail' })}
         >
@@ -140,7 +140,7 @@ export const Assertions = ({
           key={index}
           of={assertion}
           type={type}
-          label={`Expectation ${index + 1}`}
+          label={`Assertion ${index + 1}`}
           problem={wrong(`${at}.${index}`)}
           onChange={(changed) => onChange([...value].with(index, changed))}
           onRemove={() => onChange([...value].toSpliced(index, 1))}

@@ -186,7 +186,7 @@ export const CheckForm = ({ before }: { readonly before: Check | undefined }) =>
       />
       <TypedSettings key={type} check={check} wrong={wrong} onChange={set} />
       <TextInput
-        label="Every"
+        label="Frequency"
         hint="10s, 1m or 1h"
         value={check.every ?? ''}
         problem={wrong('every')}

@@ -132,11 +132,11 @@ const Details = ({ item: check }: { readonly item: Check }) => {
       <Fields
         values={{
           type: typeNames[check.type],
-          every: check.every,
+          frequency: check.every,
           timeout: check.timeout,
-          'more attempts': check.retries?.count,
+          retries: check.retries?.count,
           locations: check.locations.map(nameOf).join(', '),
-          'due next': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
+          'next run': check.nextDueAt?.map((at) => shownMoment(at)).join(', '),
           ...check.labels,
         }}
       />
@@ -162,7 +162,7 @@ const List = listed({
     '30 days': ({ uptime }) => shownUptime(uptime?.days30),
     '90 days': ({ uptime }) => shownUptime(uptime?.days90),
     Type: ({ type }) => typeNames[type],
-    Every: ({ every }) => every,
+    Frequency: ({ every }) => every,
   },
   numbers: ['1 day', '30 days', '90 days'],
   Tools: writeOf(noun, createCheckCall),

@@ -70,11 +70,12 @@ const DowntimeForm = () => {
 
 const Change = ({ of: { id, version }, onClose }: { readonly of: Downtime; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteDowntimeCall));
-  if (!isPermitted(deleteDowntimeCall)) return <p class="soft">{explainDenial(deleteDowntimeCall, 'Changing it')}</p>;
+  if (!isPermitted(deleteDowntimeCall))
+    return <p class="soft">{explainDenial(deleteDowntimeCall, 'Editing downtimes')}</p>;
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove permanently']}
+      labels={['Delete', 'Delete permanently']}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >
@@ -94,10 +95,10 @@ export const Downtimes = listed({
   keyOf: ({ id }) => id,
   columns: {
     Downtime: ({ name }) => name,
-    Now: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
+    State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'no'),
     Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
-    Next: ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
-    Again: againOf,
+    'Next occurrence': ({ times: [next] }) => shownMoment(next?.from ?? null).slice(0, 16),
+    Recurrence: againOf,
   },
   Tools: writeOf(noun, createDowntimeCall),
   Open: ({
@@ -109,7 +110,7 @@ export const Downtimes = listed({
     readonly item: Downtime | undefined;
     readonly onClose: () => void;
   }) => (
-    <SidePanel label="Downtime" title={id === 'new' ? 'A new downtime' : (item?.name ?? id)} onClose={onClose}>
+    <SidePanel label="Downtime" title={id === 'new' ? 'New downtime' : (item?.name ?? id)} onClose={onClose}>
       {id === 'new' ? (
         <DowntimeForm />
       ) : item === undefined ? (
@@ -120,7 +121,7 @@ export const Downtimes = listed({
           <p>{shownText(item.description ?? '', { lines: true })}</p>
           <Fields
             values={{
-              again: againOf(item),
+              recurrence: againOf(item),
               'duration (minutes)': item.durationMinutes,
               'time zone': item.timeZone,
               labels: Object.entries(item.labels).join(', '),

@@ -58,12 +58,13 @@ const Register = () => {
 const Remove = ({ id, onClose }: { readonly id: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteLocationCall));
   if (id === 'local') return null;
-  if (!isPermitted(deleteLocationCall)) return <p class="soft">{explainDenial(deleteLocationCall, 'Removing it')}</p>;
+  if (!isPermitted(deleteLocationCall))
+    return <p class="soft">{explainDenial(deleteLocationCall, 'Deleting locations')}</p>;
   const isLast = action.error.value?.code === 'CONFLICT';
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', isLast ? 'Remove anyway' : 'Remove permanently']}
+      labels={['Delete', isLast ? 'Delete anyway' : 'Delete permanently']}
       remove={() => action.run({ params: { id }, query: isLast ? { force: 'true' } : {} })}
       onRemoved={onClose}
     >
@@ -82,10 +83,10 @@ export const Locations = listed({
   keyOf: ({ id }) => id,
   columns: {
     Location: ({ name }) => name,
-    'For what': ({ description }) => description,
+    Description: ({ description }) => description,
     Checks: ({ checks }) => checks,
     'Last seen': ({ lastSeenAt }) => shownMoment(lastSeenAt) || 'never',
-    'Cannot run': ({ unsupportedTypes: cannot }) => cannot.map(({ type }) => type).join(', '),
+    'Unsupported checks': ({ unsupportedTypes: cannot }) => cannot.map(({ type }) => type).join(', '),
   },
   numbers: ['Checks'],
   Tools: writeOf(noun, createLocationCall),
@@ -98,7 +99,7 @@ export const Locations = listed({
     readonly item: Location | undefined;
     readonly onClose: () => void;
   }) => (
-    <SidePanel label="Location" title={id === 'new' ? 'A new location' : (item?.name ?? id)} onClose={onClose}>
+    <SidePanel label="Location" title={id === 'new' ? 'New location' : (item?.name ?? id)} onClose={onClose}>
       {id === 'new' ? <Register /> : null}
       {fresh.value?.id === id ? (
         <p role="status">
@@ -110,7 +111,7 @@ export const Locations = listed({
           <Remove id={id} onClose={onClose} />
           <Fields
             values={{
-              for: item.description,
+              description: item.description,
               'token prefix': item.prefix,
               checks: item.checks,
               'last seen': shownMoment(item.lastSeenAt) || 'never',

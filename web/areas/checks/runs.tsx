@@ -51,7 +51,7 @@ const Line = ({ run, nameOf }: { readonly run: Run } & Named) => (
       ) : (
         <Link to={toArea(`/traces/${run.traceId}`)}>{shownMoment(run.dueAt)}</Link>
       )}
-      {run.isManual ? ' by hand' : ''}
+      {run.isManual ? ' manual' : ''}
     </td>
     <td>
       <bdi>{shownText(nameOf(run.location))}</bdi>
@@ -90,7 +90,7 @@ export const Runs = ({ id, nameOf }: { readonly id: string } & Named) => {
           <Legend of={fullestRun.phases} />
           <Scrolled class="numbers runs" label="Runs">
             <table class="figures texts">
-              <TableHeader columns={['Due', 'Location', 'Outcome', 'Took', 'Phases', 'Because']} />
+              <TableHeader columns={['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases', 'Reason']} />
               <tbody>
                 {runs.map((run) => (
                   <Line key={run.id} run={run} nameOf={nameOf} />

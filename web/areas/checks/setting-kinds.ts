@@ -33,13 +33,13 @@ export const typeNames: Readonly<Record<Type, string>> = {
   grpc: 'gRPC',
   websocket: 'WebSocket',
   browser: 'Browser',
-  heartbeat: 'Heartbeat of a job',
+  heartbeat: 'Heartbeat',
 };
 
 const host = { name: 'host', label: 'Host', kind: 'text' } as const;
 const port = { name: 'port', label: 'Port', kind: 'number' } as const;
 const serverName = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
-const certificate = { name: 'verifyCertificate', label: 'Verify the certificate', kind: 'flag' } as const;
+const certificate = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
 const secrets = 'Write secrets as {{variables.NAME}}';
 
 export const stepFields: FieldsOf<Step> = [
@@ -83,14 +83,14 @@ export const settingFields: {
       label: 'Records',
       kind: ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'SRV', 'TXT'],
     },
-    { name: 'server', label: 'Name server', kind: 'optional', hint: 'Default: name servers of the location' },
+    { name: 'server', label: 'DNS server', kind: 'optional', hint: 'Default: name servers of the location' },
     port,
   ],
   icmp: [host, { name: 'packets', label: 'Requests per run', kind: 'number' }],
   grpc: [
     ...[host, port],
     { name: 'service', label: 'Service', kind: 'text', hint: 'Default: the entire server' },
-    { name: 'tls', label: 'Over TLS', kind: 'flag' },
+    { name: 'tls', label: 'TLS', kind: 'flag' },
     ...[serverName, certificate],
     { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
   ],
@@ -103,7 +103,7 @@ export const settingFields: {
   ],
   heartbeat: [
     { name: 'every', label: 'Interval', kind: 'optional', hint: '15m; default: the interval of the check' },
-    { name: 'cron', label: 'or cron schedule', kind: 'optional', hint: 'Cron expression: 0 3 * * 1-5' },
+    { name: 'cron', label: 'Cron schedule', kind: 'optional', hint: 'Cron expression: 0 3 * * 1-5' },
     { name: 'timeZone', label: 'Time zone', kind: 'text' },
     { name: 'grace', label: 'Grace period', kind: 'optional', hint: '5m; default: a tenth of the interval' },
     { name: 'maxRunDuration', label: 'Maximum run duration', kind: 'text', hint: '1h' },
@@ -161,20 +161,20 @@ export const sourcesOf: Readonly<Partial<Record<Type, readonly Source[]>>> = {
 };
 
 export const sourceTitles: Readonly<Record<Source, string>> = {
-  status: 'the status',
-  header: 'a header',
-  body: 'the body',
+  status: 'status code',
+  header: 'header',
+  body: 'body',
   json: 'JSON value',
-  size: 'the size',
+  size: 'size',
   duration: 'duration (ms)',
   phase: 'phase duration (ms)',
-  redirects: 'the redirects',
-  protocol: 'the protocol',
-  certificate: 'the certificate',
-  record: 'a record',
-  code: 'the code',
+  redirects: 'redirects',
+  protocol: 'protocol',
+  certificate: 'certificate',
+  record: 'record',
+  code: 'code',
   loss: 'packet loss (%)',
-  vital: 'a web vital',
+  vital: 'web vital',
 };
 
 /** Names of a source: free text, or one of these. Other sources have no name */
@@ -196,6 +196,6 @@ export const operatorTitles: Readonly<Record<AssertionFields['operator'], string
   lte: '≤',
   gt: 'is above',
   gte: '≥',
-  exists: 'is there',
+  exists: 'exists',
   absent: 'does not exist',
 };

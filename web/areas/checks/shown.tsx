@@ -6,7 +6,7 @@ export const shownUptime = (share: number | null | undefined): string =>
   share === null || share === undefined ? 'not known' : `${(100 * share).toFixed(3)} %`;
 
 /** Returns the state as text; a disabled check shows that instead. */
-export const stateOf = ({ enabled, state }: Check): string => (enabled ? (state ?? 'pending') : 'off');
+export const stateOf = ({ enabled, state }: Check): string => (enabled ? (state ?? 'pending') : 'disabled');
 
 const bad: Readonly<Record<string, string>> = {
   down: 'text-error',

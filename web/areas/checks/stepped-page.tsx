@@ -9,10 +9,10 @@ type Page = NonNullable<Run['steps'][number]['page']>;
 type PageRequest = Page['requests'][number];
 
 const vitalNames = {
-  lcp: 'largest paint',
-  fcp: 'first paint',
-  ttfb: 'first byte',
-  cls: 'layout shift',
+  lcp: 'LCP',
+  fcp: 'FCP',
+  ttfb: 'TTFB',
+  cls: 'CLS',
 } as const;
 
 /** Formats the known web vitals, in list order. */
@@ -50,7 +50,7 @@ const Waterfall = ({ requests, leftOut }: Pick<Page, 'requests' | 'leftOut'>) =>
   return (
     <Scrolled class="numbers runs" label="Requests">
       <table class="figures texts">
-        <TableHeader columns={['Request', 'Type', 'Came', 'Bytes', 'When']} />
+        <TableHeader columns={['Request', 'Type', 'Status', 'Bytes', 'Timeline']} />
         <tbody>
           {requests.map((request, at) => (
             <tr key={`${at} ${request.url}`}>

@@ -64,7 +64,7 @@ export const Uptimes = ({ check, nameOf }: { readonly check: Check; readonly nam
           <TableHeader columns={['Location', 'Last 30 days']} />
           <tbody>
             {[...byLocation].map(([location, of]) => {
-              const name = location === null ? 'All together' : nameOf(location);
+              const name = location === null ? 'Overall' : nameOf(location);
               return (
                 <tr key={location}>
                   <td>

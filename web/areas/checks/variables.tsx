@@ -96,11 +96,12 @@ const VariableForm = ({ before }: { readonly before: Variable | undefined }) => 
 
 const Change = ({ name, onClose }: { readonly name: string; readonly onClose: () => void }) => {
   const [action] = useState(() => new Action(deleteVariableCall));
-  if (!isPermitted(deleteVariableCall)) return <p class="soft">{explainDenial(deleteVariableCall, 'Changing it')}</p>;
+  if (!isPermitted(deleteVariableCall))
+    return <p class="soft">{explainDenial(deleteVariableCall, 'Editing variables')}</p>;
   return (
     <RemovalForm
       action={action}
-      labels={['Remove', 'Remove permanently']}
+      labels={['Delete', 'Delete permanently']}
       remove={() => action.run({ params: { name } })}
       onRemoved={onClose}
     >
@@ -116,10 +117,10 @@ const VariableDetails = ({ variable, onClose }: { readonly variable: Variable; r
     <Change name={variable.name} onClose={onClose} />
     <Fields
       values={{
-        for: variable.description,
-        value: variable.isSecret ? 'a secret' : variable.value,
-        'sent to': variable.hosts.join(', '),
-        changed: shownMoment(variable.updatedAt),
+        description: variable.description,
+        value: variable.isSecret ? 'secret' : variable.value,
+        'allowed hosts': variable.hosts.join(', '),
+        updated: shownMoment(variable.updatedAt),
       }}
     />
     <h3>Used by checks</h3>
@@ -151,7 +152,7 @@ const OpenVariable = ({
   };
   const isNew = id === 'new' && item === undefined;
   return (
-    <SidePanel label="Variable" title={isNew ? 'A new variable' : id} onClose={close}>
+    <SidePanel label="Variable" title={isNew ? 'New variable' : id} onClose={close}>
       {isNew ? (
         <VariableForm before={undefined} />
       ) : item === undefined ? (
@@ -174,9 +175,9 @@ export const Variables = listed({
   columns: {
     Name: ({ name }) => name,
     Value: ({ isSecret, value }) => (isSecret ? <span class="soft">secret</span> : value),
-    'Sent to': ({ hosts }) => hosts.join(', '),
+    'Allowed hosts': ({ hosts }) => hosts.join(', '),
     Checks: ({ checks }) => checks.length,
-    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
   numbers: ['Checks'],
   Tools: writeOf(noun, setVariableCall),

@@ -11,7 +11,7 @@ import { placeOf } from './list.tsx';
 
 type Report = Answered<NonNullable<(typeof importCall)['of']>>['report'];
 
-const outcomes = { carried: 'unchanged', reduced: 'in part', placeholder: 'a placeholder', gone: 'left out' } as const;
+const outcomes = { carried: 'unchanged', reduced: 'partial', placeholder: 'a placeholder', gone: 'omitted' } as const;
 
 /** Returns the outcome of each part of the dashboard. */
 const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome[] => [
@@ -25,7 +25,7 @@ const outcomesOf = ({ panels, variables, rest }: Report): readonly ImportOutcome
     outcome: outcomes[outcome],
     reasons: losses,
   })),
-  ...(rest.length === 0 ? [] : [{ name: 'The rest', outcome: 'in part', reasons: rest }]),
+  ...(rest.length === 0 ? [] : [{ name: 'Other', outcome: 'partial', reasons: rest }]),
 ];
 
 export const Import = () => {

@@ -30,7 +30,7 @@ const Create = () => {
     if (made !== undefined) go(toArea(`/dashboards/${made.id}`, { edit: 'true' }));
   };
   return (
-    <ActionForm action={action} label="Create a dashboard" onSubmit={run}>
+    <ActionForm action={action} label="Create dashboard" onSubmit={run}>
       <label>
         Name <input name="name" required={true} maxLength={256} autocomplete="off" />
       </label>
@@ -78,7 +78,7 @@ const Chosen = ({ name }: { readonly name: 'tag' | 'folder' }) =>
 
 const Listed = () => {
   const { answer, isLoading } = list.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   if (list.items.value.length === 0)
     return (
       <p class="said" role="status">
@@ -88,7 +88,7 @@ const Listed = () => {
   return (
     <Scrolled class="scrolled" label="Dashboards">
       <table class="figures texts">
-        <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Changed']} />
+        <TableHeader columns={['Name', 'Folder', 'Tags', 'Panels', 'Updated']} />
         <tbody>
           {list.items.value.map((dashboard) => (
             <Line key={dashboard.id} dashboard={dashboard} />

@@ -43,7 +43,7 @@ const Make = ({ dashboard, variables }: SnapshotsProps) => {
   };
   return (
     <>
-      <ActionForm action={action} label="Make a snapshot" onSubmit={run}>
+      <ActionForm action={action} label="Create snapshot" onSubmit={run}>
         <label>
           Expires after (days) <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
         </label>
@@ -90,7 +90,7 @@ export const Snapshots = (props: SnapshotsProps) => {
       {isPermitted(freezeCall) ? (
         <Make {...props} />
       ) : (
-        <p class="soft">{explainDenial(freezeCall, 'Making snapshots')}</p>
+        <p class="soft">{explainDenial(freezeCall, 'Creating snapshots')}</p>
       )}
       <Problem error={error} />
       {answer?.items.length === 0 ? <p class="soft">No snapshots yet.</p> : null}

@@ -13,7 +13,7 @@ const Fits = ({ of }: { readonly of: ShownTemplate['fits'] }) =>
     <p role="status">The telemetry could not be read, so the panels with data are unknown.</p>
   ) : (
     <table class="figures texts">
-      <TableHeader columns={['Panel', 'It lacks']} />
+      <TableHeader columns={['Panel', 'Missing data']} />
       <tbody>
         {of.map(({ panelId, title, missing }) => (
           <tr key={panelId}>
@@ -35,10 +35,10 @@ const Uses = ({ id }: { readonly id: string }) => {
       {answer === undefined || use === undefined ? null : (
         <Fields
           values={{
-            'made here': use.dashboards,
+            'created here': use.dashboards,
             'existing dashboards': use.present,
             [`views in ${answer.viewedDays} days`]: use.opened,
-            'last made': shownMoment(use.lastCreatedAt),
+            'last created': shownMoment(use.lastCreatedAt),
           }}
         />
       )}
@@ -58,7 +58,7 @@ export const OpenTemplate = ({ id, onClose }: { readonly id: string; readonly on
           <h3>Purpose</h3>
           <Fields
             values={{
-              'sent by': answer.sentBy.join(', '),
+              source: answer.sentBy.join(', '),
               rank: answer.place,
               signals: answer.needs.signals.join(', '),
               metrics: answer.needs.metrics.join(', '),

@@ -46,7 +46,7 @@ const Line = ({ template }: { readonly template: Template }) => {
       <td>
         <button type="button" class="plain" aria-pressed={isFavourite} onClick={() => void mark()}>
           {isFavourite ? '★' : '☆'} {favourites}
-          <span class="sr-only"> {isFavourite ? 'is a favourite' : 'add to favorites'}</span>
+          <span class="sr-only"> {isFavourite ? 'remove from favorites' : 'add to favorites'}</span>
         </button>
       </td>
       <td>
@@ -84,7 +84,7 @@ export const Templates = () => {
         <Scrolled class="scrolled" label="Templates">
           {answer === undefined ? null : (
             <table class="figures texts">
-              <TableHeader columns={['Template', 'Sent by', 'Panels with data', 'Made here', 'Favourites', 'Use']} />
+              <TableHeader columns={['Template', 'Source', 'Panels with data', 'Dashboards', 'Favorites', 'Actions']} />
               <tbody>
                 {answer.items.map((template) => (
                   <Line key={`${template.id} ${template.isFavourite}`} template={template} />

@@ -15,7 +15,7 @@ import { saved } from './editing/draft.ts';
 /** Only an administrator can read the names of all users. */
 const whoOf = (actor: { readonly id: string; readonly type: string } | null): string => {
   if (actor === null) return '';
-  return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'somebody else' : actor.type}`;
+  return actor.id === session.value?.user.id ? 'by you' : `by ${actor.type === 'user' ? 'another user' : actor.type}`;
 };
 
 const Differences = ({ dashboard, version }: { readonly dashboard: Dashboard; readonly version: string }) => {

@@ -68,7 +68,7 @@ const Pace = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
 const links = [
   ['oiq', 'JSON'],
   ['yaml', 'YAML'],
-  ['grafana', 'for Grafana'],
+  ['grafana', 'Grafana'],
 ] as const;
 
 const Export = ({ id }: { readonly id: string }) => (
@@ -229,6 +229,6 @@ export const DashboardView = ({ id }: { readonly id: string }) => {
   }, [id, saves.value]);
   const { answer, error, isLoading } = query.state.value;
   if (answer === undefined)
-    return error === undefined ? <p class="said">{isLoading ? 'Asking …' : ''}</p> : <Problem error={error} />;
+    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
   return <Opened key={`${answer.id} ${answer.version}`} dashboard={answer} />;
 };

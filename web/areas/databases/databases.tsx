@@ -61,7 +61,7 @@ const Instances = listed({
       {item === undefined ? null : (
         <>
           <Fields
-            values={{ engine: item.engine, addresses: item.addresses.join(', '), 'seen by': item.seenBy.join(', ') }}
+            values={{ engine: item.engine, addresses: item.addresses.join(', '), source: item.seenBy.join(', ') }}
           />
           <h3>Callers</h3>
           {'callers' in item.calls ? (
@@ -84,13 +84,13 @@ const Statements = listed({
   choices: [
     {
       name: 'sort',
-      label: 'First',
+      label: 'Sort by',
       options: [
         ['-time', 'Total time'],
         ['-calls', 'Calls'],
         ['-errors', 'Errors'],
         ['-mean', 'Average duration'],
-        ['-max', 'the slowest'],
+        ['-max', 'Maximum duration'],
       ],
     },
   ],

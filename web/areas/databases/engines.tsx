@@ -28,9 +28,9 @@ type Engine = Answered<typeof getDatabaseEngines>['items'][number];
 
 /** Metrics of calls, from spans of services */
 const figuresOfCalls = [
-  ['requestRate', 'calls per second'],
-  ['requests', 'calls'],
-  ['errors', 'errors'],
+  ['requestRate', 'Call rate'],
+  ['requests', 'Calls'],
+  ['errors', 'Errors'],
   ['errorRate', 'Error rate'],
   ['p50', 'p50 latency'],
   ['p95', 'p95 latency'],
@@ -47,7 +47,7 @@ const OverTime = ({ engine, figures }: { readonly engine: string; readonly figur
   return (
     <>
       <SelectInput
-        label="Over time"
+        label="Metric"
         value={figure}
         problem={error?.of('figure')}
         options={names}
@@ -95,7 +95,7 @@ const OpenEngine = ({
           <h3>Metric summary</h3>
           {answer.figures.length === 0 ? <p class="soft">The metrics of this engine are not supported.</p> : null}
           <table class="figures texts">
-            <TableHeader columns={['Figure', 'Value', 'Made of']} />
+            <TableHeader columns={['Metric', 'Value', 'Source']} />
             <tbody>
               {answer.figures.map(({ name, unit, summary, value, reason, metrics }) => (
                 <tr key={name}>

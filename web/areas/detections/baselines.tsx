@@ -65,8 +65,8 @@ const CreateBaseline = () => {
 
 /** Possible next states of a baseline */
 const next: Readonly<Record<State, readonly (readonly [State, string])[]>> = {
-  proposed: [['approved', 'Approve it']],
-  approved: [['retired', 'Retire it']],
+  proposed: [['approved', 'Approve']],
+  approved: [['retired', 'Retire']],
   retired: [['proposed', 'Propose again']],
 };
 
@@ -79,7 +79,7 @@ const Change = ({
 }) => {
   const [changing] = useState(() => new Action(changeCall));
   const [deleting] = useState(() => new Action(deleteCall));
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing baselines')}</p>;
   const to = async (state: State): Promise<void> => {
     if ((await changing.run({ params: { id }, body: { state }, ifMatch: version })) !== undefined) refresh();
   };
@@ -132,7 +132,7 @@ export const Baselines = listed({
     Baseline: ({ name }) => name,
     State: ({ state }) => state,
     Files: ({ files }) => files,
-    Taken: ({ capturedUntil }) => shownMoment(capturedUntil),
+    Created: ({ capturedUntil }) => shownMoment(capturedUntil),
     Approved: ({ approvedAt }) => shownMoment(approvedAt),
   },
   numbers: ['Files'],
@@ -146,7 +146,7 @@ export const Baselines = listed({
     readonly item: Baseline | undefined;
     readonly onClose: () => void;
   }) => (
-    <SidePanel label="Baseline" title={id === 'new' ? 'A new baseline' : (item?.name ?? id)} onClose={onClose}>
+    <SidePanel label="Baseline" title={id === 'new' ? 'New baseline' : (item?.name ?? id)} onClose={onClose}>
       {id === 'new' ? <CreateBaseline /> : null}
       {item === undefined ? null : (
         <>
@@ -155,7 +155,7 @@ export const Baselines = listed({
           <Fields
             values={{
               state: item.state,
-              hosts: item.hosts?.join(', ') || 'every host',
+              hosts: item.hosts?.join(', ') || 'all hosts',
               paths: item.paths.join(', '),
               'Approved SHA-256': item.contentHash,
               retired: shownMoment(item.retiredAt),

@@ -39,7 +39,7 @@ const Change = ({ of }: { readonly of: Case }) => {
   const [action] = useState(() => new Action(changeCall));
   const [commenting] = useState(() => new Action(commentCall));
   const { id, version, state = 'open', severity = 'medium', resolution } = of;
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Changing it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Editing cases')}</p>;
   const set = async (body: Partial<Case>): Promise<void> => {
     if ((await action.run({ params: { id }, body, ifMatch: version })) !== undefined) refresh();
   };
@@ -150,7 +150,7 @@ export const Cases = listed({
   call: listOf<typeof caseResource>('/api/siem/cases'),
   isAssigned: true,
   search: 'Search by title',
-  choices: [{ name: 'state', label: 'Show', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
+  choices: [{ name: 'state', label: 'Status', options: [['', 'all'], ...states.map((each) => [each, each] as const)] }],
   nothing: 'No cases yet. Open a case from a signal.',
   keyOf: ({ id }) => id,
   columns: {

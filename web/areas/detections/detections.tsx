@@ -36,7 +36,7 @@ const Signals = listed({
   choices: [
     {
       name: 'state',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['open', 'open'],
@@ -54,7 +54,7 @@ const Signals = listed({
     Rule: ({ ruleTitle }) => ruleTitle,
     Severity: ({ severity }) => <Severity of={severity} />,
     State: ({ state, verdict }) => `${state}${verdict === null ? '' : `: ${verdict}`}`,
-    About: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
+    Entity: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
     Techniques: ({ techniques }) => techniques.join(', '),
     Records: ({ eventCount }) => eventCount,
     Time: ({ time }) => shownMoment(time).slice(0, 19),
@@ -71,11 +71,11 @@ const Rules = listed({
     severityChoice,
     {
       name: 'enabled',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['true', 'enabled'],
-        ['false', 'switched off'],
+        ['false', 'disabled'],
       ],
     },
   ],
@@ -91,13 +91,13 @@ const Rules = listed({
         enabled ? (
           'enabled'
         ) : (
-          'off'
+          'disabled'
         )
       ) : (
         <span class="text-error">disabled: {switchedOff.reason}</span>
       ),
     Tags: ({ tags }) => tags.join(', '),
-    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
   Open: OpenRule,
 });
@@ -111,7 +111,7 @@ const Matches = listed({
   keyOf: ({ id }) => id,
   columns: {
     Indicator: ({ indicator }) => `${indicator.type} ${indicator.value}`,
-    Believed: ({ indicator }) => indicator.score,
+    Confidence: ({ indicator }) => indicator.score,
     Source: ({ indicator }) => indicator.source,
     Field: ({ field }) => field,
     Host: ({ host }) => host,
@@ -121,7 +121,7 @@ const Matches = listed({
       <Link to={toArea('/logs', { record: recordId })}>{shownText(shownMoment(time).slice(0, 19))}</Link>
     ),
   },
-  numbers: ['Believed', 'Records'],
+  numbers: ['Confidence', 'Records'],
 });
 
 const Files = listed({

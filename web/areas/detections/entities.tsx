@@ -28,7 +28,7 @@ const Opened = ({ of }: { readonly of: Entity }) => (
     <Fields values={{ risk: risk(of.score), signals: of.signals, 'half-life': `${of.halfLifeHours} hours` }} />
     <h3>Contributing signals</h3>
     <table class="figures texts">
-      <TableHeader columns={['Signal', 'Severity', 'Time', 'Adds']} />
+      <TableHeader columns={['Signal', 'Severity', 'Time', 'Risk']} />
       <tbody>
         {of.shares.map(({ signalId, ruleTitle, severity, time, share }) => (
           <tr key={signalId}>
@@ -65,7 +65,7 @@ export const Entities = listed({
   choices: [
     {
       name: 'type',
-      label: 'Show',
+      label: 'Type',
       options: [['', 'all'], ...['user', 'host', 'process', 'address'].map((type) => [type, type] as const)],
     },
   ],
@@ -75,7 +75,7 @@ export const Entities = listed({
     Entity: ({ type, value }) => `${type} ${value}`,
     Risk: ({ score }) => risk(score),
     Signals: ({ signals }) => signals,
-    'Most by': ({ shares }) => shares[0]?.ruleTitle,
+    'Top rule': ({ shares }) => shares[0]?.ruleTitle,
     'Last signal': ({ lastSignalAt }) => shownMoment(lastSignalAt).slice(0, 16),
   },
   numbers: ['Risk', 'Signals'],

@@ -40,11 +40,11 @@ export const linesOf = (fields: readonly (readonly [field: string, value: unknow
   );
 
 const days = [
-  ['', 'for good'],
-  ['1', 'for a day'],
-  ['7', 'for 7 days'],
-  ['30', 'for 30 days'],
-  ['90', 'for 90 days'],
+  ['', 'never'],
+  ['1', 'in a day'],
+  ['7', 'in 7 days'],
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
 ] as const;
 
 /** Signals that the exception would have covered in the range of the page. */
@@ -100,7 +100,7 @@ const Write = ({ rule, onSave }: { readonly rule: Rule; readonly onSave: (added:
           onInput={({ currentTarget }) => setConditions(currentTarget.value)}
         />
       </Field>
-      <TextInput label="Why" maxLength={1024} value={reason} problem={undefined} onChange={setReason} />
+      <TextInput label="Reason" maxLength={1024} value={reason} problem={undefined} onChange={setReason} />
       <label>
         Expires{' '}
         <select value={lasts} onChange={({ currentTarget }) => setLasts(currentTarget.value)}>
@@ -139,7 +139,7 @@ const One = ({ of: { reason, when, expiresAt } }: { readonly of: Exception }) =>
   <>
     <code>{shownText(linesOf(Object.entries(when)), { lines: true })}</code>
     {reason === '' ? null : <> {shownText(reason)}</>}
-    <span class="soft"> {expiresAt === null ? 'for good' : `until ${shownMoment(expiresAt).slice(0, 16)}`}</span>
+    <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${shownMoment(expiresAt).slice(0, 16)}`}</span>
   </>
 );
 

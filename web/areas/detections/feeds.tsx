@@ -19,7 +19,7 @@ type Authentication = NonNullable<Written['authentication']>;
 const createCall = creationOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds');
 const replaceCall = replacementOf<typeof feedResource, typeof FeedFields>('/api/siem/threat-intel/feeds/{id}');
 
-const formats = { stix: 'STIX 2.1', misp: 'MISP', csv: 'CSV', list: 'a value a line' } as const;
+const formats = { stix: 'STIX 2.1', misp: 'MISP', csv: 'CSV', list: 'One value per line' } as const;
 const locations: Readonly<Record<Location['type'], Location>> = {
   url: { type: 'url', url: '', format: 'stix' },
   taxii: { type: 'taxii', apiRoot: '', collection: '' },
@@ -90,7 +90,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       />
       <ChoiceInput
         label="URL"
-        options={{ url: 'an address', taxii: 'a TAXII 2.1 server' }}
+        options={{ url: 'URL', taxii: 'TAXII 2.1 server' }}
         value={location.type}
         problem={undefined}
         onChange={(type) => set({ location: locations[type] })}
@@ -98,7 +98,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       <Texts of={location} at="location" wrong={wrong} onChange={(changed) => set({ location: changed })} />
       {location.type === 'url' ? (
         <ChoiceInput
-          label="Written as"
+          label="Format"
           options={formats}
           value={location.format}
           problem={wrong('location.format')}
@@ -139,7 +139,7 @@ const Form = ({ before }: { readonly before: Feed | undefined }) => {
       ))}
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(written)}>
-          {before === undefined ? 'Subscribe' : 'Save the feed'}
+          {before === undefined ? 'Subscribe' : 'Save feed'}
         </button>
         <Problem error={error} />
       </div>
@@ -154,18 +154,18 @@ const Details = ({ item: { description, location, status, everySeconds, raisesSi
     <Fields
       values={{
         ...('url' in location
-          ? { address: location.url, 'written as': formats[location.format] }
+          ? { address: location.url, format: formats[location.format] }
           : { server: location.apiRoot, collection: location.collection }),
         'polling interval (s)': everySeconds,
         'matches raise signals': raisesSignals ? 'yes' : 'no',
-        'last read': shownMoment(status.lastSucceededAt),
-        'read next': shownMoment(status.nextPollAt),
+        'last poll': shownMoment(status.lastSucceededAt),
+        'next poll': shownMoment(status.nextPollAt),
         new: status.counts.created,
         updated: status.counts.updated,
-        refused: status.counts.refused,
+        rejected: status.counts.refused,
       }}
     />
-    {status.refused.length === 0 ? null : <h3>Refused indicators</h3>}
+    {status.refused.length === 0 ? null : <h3>Rejected indicators</h3>}
     <ul>
       {status.refused.map(({ at, message }) => (
         <li key={at}>
@@ -186,11 +186,19 @@ export const Feeds = listed({
   columns: {
     Feed: ({ name }) => name,
     State: ({ enabled, status }) =>
-      status.error === null ? enabled ? 'enabled' : 'off' : <span class="text-error">{shownText(status.error)}</span>,
-    'Last read': ({ status }) => shownMoment(status.lastSucceededAt),
-    'Every seconds': ({ everySeconds }) => everySeconds,
+      status.error === null ? (
+        enabled ? (
+          'enabled'
+        ) : (
+          'disabled'
+        )
+      ) : (
+        <span class="text-error">{shownText(status.error)}</span>
+      ),
+    'Last poll': ({ status }) => shownMoment(status.lastSucceededAt),
+    'Interval (s)': ({ everySeconds }) => everySeconds,
   },
-  numbers: ['Every seconds'],
+  numbers: ['Interval (s)'],
   Tools: writeOf(noun, createCall),
   Open: openedOf({ noun, path: '/api/siem/threat-intel/feeds/{id}', Form, Details }),
 });

@@ -94,7 +94,7 @@ const Details = ({ item }: { readonly item: Table }) => {
   return (
     <>
       <p>{shownText(summary, { lines: true })}</p>
-      <Raw label="The table" text={JSON.stringify(written, null, 2)} />
+      <Raw label="Field mapping" text={JSON.stringify(written, null, 2)} />
     </>
   );
 };
@@ -108,10 +108,10 @@ export const FieldTables = listed({
   nothing: 'No custom field mappings. Built-in mappings are not listed.',
   keyOf: ({ id }) => id,
   columns: {
-    Table: ({ name }) => name,
-    'For what': ({ summary }) => summary,
+    'Field mapping': ({ name }) => name,
+    Description: ({ summary }) => summary,
     Fields: ({ fields }) => Object.keys(fields).length,
-    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
   numbers: ['Fields'],
   Tools: writeOf(noun, createCall),

@@ -13,7 +13,7 @@ type Hunt = Answered<typeof listRetroHunts>['items'][number];
 const Opened = ({ of: { ruleIds, rules, from, to, message } }: { readonly of: Hunt }) => (
   <>
     {message === '' ? null : <p class="problem">{shownText(message)}</p>}
-    <Fields values={{ 'looked from': shownMoment(from), until: shownMoment(to) }} />
+    <Fields values={{ from: shownMoment(from), until: shownMoment(to) }} />
     <h3>Rules</h3>
     <ul class="links column">
       {ruleIds.map((id) => (
@@ -35,7 +35,7 @@ export const Hunts = listed({
   nothing: 'No retroactive hunts: no new rule was run on stored records.',
   keyOf: ({ id }) => id,
   columns: {
-    Begun: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
+    Started: ({ createdAt }) => shownMoment(createdAt).slice(0, 19),
     State: ({ status, isComplete }) => (
       <span class={status === 'failed' ? 'text-error' : ''}>
         {status}

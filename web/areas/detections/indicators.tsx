@@ -36,7 +36,7 @@ const Add = () => {
   };
   return (
     <>
-      <ActionForm action={action} label="Add them" onSubmit={add}>
+      <ActionForm action={action} label="Add indicators" onSubmit={add}>
         <div class="form">
           <label>
             Source <input name="source" required={true} maxLength={256} defaultValue="manual" autocomplete="off" />
@@ -69,7 +69,7 @@ const Add = () => {
       </ActionForm>
       {came === undefined ? null : (
         <div role="status">
-          {came.created} created, {came.updated} updated, {came.unchanged} unchanged, {came.refused.length} refused.
+          {came.created} created, {came.updated} updated, {came.unchanged} unchanged, {came.refused.length} rejected.
           <ul>
             {came.refused.map(({ at, message }) => (
               <li key={at}>
@@ -103,13 +103,13 @@ const Opened = ({ of, onClose }: { readonly of: Indicator; readonly onClose: () 
           source: of.source,
           name: of.name,
           tags: of.tags.join(', '),
-          believed: of.score,
+          'effective confidence': of.score,
           confidence: of.confidence,
           'matches raise signals': of.raisesSignals ? 'yes' : 'no',
           from: shownMoment(of.validFrom),
           until: shownMoment(of.validUntil),
           revoked: of.isRevoked ? 'yes' : '',
-          'last told': shownMoment(of.seenAt),
+          'last reported': shownMoment(of.seenAt),
         }}
       />
     </>
@@ -125,11 +125,11 @@ export const Indicators = listed({
   choices: [
     {
       name: 'state',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['valid', 'valid'],
-        ['ended', 'Ended or revoked'],
+        ['ended', 'Expired or revoked'],
       ],
     },
   ],
@@ -138,13 +138,13 @@ export const Indicators = listed({
   columns: {
     Indicator: ({ value }) => value,
     Type: ({ type }) => type,
-    Believed: ({ score }) => score,
+    Confidence: ({ score }) => score,
     Source: ({ source }) => source,
     Name: ({ name }) => name,
     Tags: ({ tags }) => tags.join(', '),
-    'Last told': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
+    'Last reported': ({ seenAt }) => shownMoment(seenAt).slice(0, 16),
   },
-  numbers: ['Believed'],
+  numbers: ['Confidence'],
   Tools: writeOf(noun, addCall),
   Open: ({
     id,

@@ -39,7 +39,7 @@ export const Matrix = () => {
               Export ATT&CK Navigator layer
             </a>
           </p>
-          <Scrolled class="scrolled matrix" label="Matrix of ATT&CK">
+          <Scrolled class="scrolled matrix" label="ATT&CK matrix">
             {coverage.tactics.map(({ id, name, techniques }) => (
               <div key={id} class="tactic">
                 <h2>{shownText(name)}</h2>

@@ -86,9 +86,9 @@ export const Placeholders = listed({
   keyOf: ({ id }) => id,
   columns: {
     Placeholder: ({ name }) => `%${name}%`,
-    'For what': ({ description }) => description,
+    Description: ({ description }) => description,
     Values: ({ values }) => values.length,
-    Changed: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => shownMoment(updatedAt).slice(0, 16),
   },
   numbers: ['Values'],
   Tools: writeOf(noun, createCall),

@@ -32,7 +32,7 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   const remove = async (): Promise<void> => {
-    if (!confirm(`Remove the rule “${title}”? Its signals are retained.`)) return;
+    if (!confirm(`Delete the rule “${title}”? Its signals are retained.`)) return;
     if ((await removing.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
@@ -40,13 +40,13 @@ const Change = ({ rule, onClose }: { readonly rule: Rule; readonly onClose: () =
   return (
     <div class="act">
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
-        {enabled ? 'Switch off' : 'Enable'}
+        {enabled ? 'Disable' : 'Enable'}
       </button>
       <button type="button" class="plain" onClick={() => setEdited(true)}>
         Edit
       </button>
       <button type="button" class="plain" onClick={() => void remove()}>
-        Remove
+        Delete
       </button>
       <Problem error={action.error.value ?? removing.error.value} />
       <Tried id={id} />
@@ -106,7 +106,7 @@ export const OpenRule = ({
       </ReadOne>
     );
   return (
-    <SidePanel label="Rule" title={item?.title ?? 'A new rule'} onClose={onClose}>
+    <SidePanel label="Rule" title={item?.title ?? 'New detection rule'} onClose={onClose}>
       {item === undefined ? <RuleEditor onDone={() => undefined} /> : <About rule={item} onClose={onClose} />}
     </SidePanel>
   );

@@ -25,7 +25,7 @@ export const verdicts: Readonly<Record<Verdict, string>> = {
   'benign-true-positive': 'Benign true positive',
   'false-positive': 'False positive',
   duplicate: 'Duplicate',
-  other: 'another reason',
+  other: 'Other',
 };
 
 const triageCall = callOf<typeof triageSignal>('PATCH', '/api/siem/signals/{id}');

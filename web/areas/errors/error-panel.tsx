@@ -94,7 +94,7 @@ const maxShownValues = 5;
 
 const Tags = ({ tags }: { readonly tags: OneError['tags'] }) => (
   <table class="figures">
-    <TableHeader columns={['Tag', 'Value', 'Times', 'Share']} />
+    <TableHeader columns={['Tag', 'Value', 'Count', 'Share']} />
     <tbody>
       {tags.flatMap(({ name, count, values }) =>
         values.slice(0, maxShownValues).map((value, at) => (
@@ -160,7 +160,7 @@ export const OpenError = ({ id, onClose }: { readonly id: string; readonly onClo
       <Fields
         values={{
           status: statusOf(answer),
-          times: count,
+          events: count,
           users: typeof users === 'number' ? users : users.reason,
           culprit,
           'first seen': shownMoment(firstSeen),

@@ -20,8 +20,8 @@ const list = new Paged(errorsCall, ({ items }) => items);
 const statuses = ['unresolved', 'resolved', 'ignored'] as const;
 const sorts = [
   ['-lastSeen', 'Last seen'],
-  ['-firstSeen', 'the newest'],
-  ['-count', 'the most'],
+  ['-firstSeen', 'First seen'],
+  ['-count', 'Events'],
   ['-users', 'Users'],
 ] as const;
 
@@ -47,7 +47,7 @@ const Listed = () => (
     nothing="No errors in this range."
     label="Errors"
     class="errors"
-    columns={['Status', 'Error', 'Times', 'Users', 'Trend', 'Services', 'Last seen']}
+    columns={['Status', 'Error', 'Events', 'Users', 'Trend', 'Services', 'Last seen']}
     keyOf={({ id }) => id}
     cellsOf={cellsOf}
     classOf={({ isNew }) => (isNew ? 'level-error' : '')}
@@ -104,8 +104,16 @@ export const Errors = () => {
           problem={error?.of('search')}
           onSearch={(text) => change({ search: text.trim() })}
         />
-        <Choice name="status" label="Show" options={[['', 'all'], ...statuses.map((each) => [each, each] as const)]} />
-        <Choice name="sort" label="First" options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])} />
+        <Choice
+          name="status"
+          label="Status"
+          options={[['', 'all'], ...statuses.map((each) => [each, each] as const)]}
+        />
+        <Choice
+          name="sort"
+          label="Sort by"
+          options={sorts.map(([value, title], at) => [at === 0 ? '' : value, title])}
+        />
         {service === '' ? null : (
           <button type="button" class="plain" onClick={() => change({ service: '' })}>
             service: {shownText(service)} ✕<span class="sr-only"> clear filter</span>

@@ -39,7 +39,7 @@ export const statusOf = ({ status, decision: { resolvedIn, ignoredUntil } }: One
 
 export const Steps = ({ error: { id, status } }: { readonly error: OneError }) => {
   const [action] = useState(() => new Action(changeCall));
-  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving it')}</p>;
+  if (!isPermitted(changeCall)) return <p class="soft">{explainDenial(changeCall, 'Resolving errors')}</p>;
   const run = async (body: Body): Promise<void> => {
     if ((await action.run({ params: { id }, body })) !== undefined) refresh();
   };
@@ -52,7 +52,7 @@ export const Steps = ({ error: { id, status } }: { readonly error: OneError }) =
   return (
     <ActionForm
       action={action}
-      label="Do so"
+      label="Apply"
       onSubmit={(form) => {
         const [, body] = ways[String(new FormData(form).get('way'))] ?? [];
         return body === undefined ? Promise.resolve() : run(body());

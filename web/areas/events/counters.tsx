@@ -15,7 +15,7 @@ const titles = {
   errorRate: 'Error rate',
   p95: 'p95 of requests',
   spans: 'spans',
-  logs: 'log records',
+  logs: 'Logs',
   errorLogs: 'Error logs',
 } as const;
 

@@ -13,7 +13,7 @@ const texts = {
   service: ['Service', 'Default: no service'],
   environment: ['Environment', ''],
   link: ['Link', 'https://…, with more details'],
-  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
+  time: ['Time', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
 } as const;
 
 export const EventForm = () => {

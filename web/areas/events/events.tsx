@@ -35,7 +35,7 @@ const EventDetails = ({ of }: { readonly of: Event }) => {
       <Fields
         values={{
           time: shownMoment(time),
-          what: kinds[kind],
+          type: kinds[kind],
           severity,
           service,
           environment,
@@ -77,7 +77,7 @@ const Open = ({
   readonly item: Event | undefined;
   readonly onClose: () => void;
 }) => (
-  <SidePanel label="Event" title={id === 'new' ? 'A new event' : (item?.title ?? 'Event')} onClose={onClose}>
+  <SidePanel label="Event" title={id === 'new' ? 'New event' : (item?.title ?? 'Event')} onClose={onClose}>
     {id === 'new' && isPermitted(addCall) ? (
       <EventForm />
     ) : item === undefined ? (
@@ -93,7 +93,7 @@ const List = listed({
   call: eventsCall,
   isOfProject: true,
   isRanged: true,
-  choices: [{ name: 'kinds', label: 'Show', options: [['', 'everything'], ...Object.entries(kinds)] }],
+  choices: [{ name: 'kinds', label: 'Type', options: [['', 'all'], ...Object.entries(kinds)] }],
   filters: ['service'],
   nothing: 'No events in this range.',
   keyOf,
@@ -106,7 +106,7 @@ const List = listed({
   columns: {
     Event: ({ title }) => title,
     Time: ({ time }) => shownMoment(time).slice(0, 19),
-    Kind: ({ kind }) => kinds[kind],
+    Type: ({ kind }) => kinds[kind],
     Severity: ({ severity }) => (
       <span class={severity === 'error' || severity === 'critical' ? 'text-error' : ''}>{severity}</span>
     ),

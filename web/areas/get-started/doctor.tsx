@@ -29,7 +29,7 @@ const Diagnosis = ({ answer }: { readonly answer: Answer }) => (
     </ul>
     {answer.refused.length === 0 ? null : (
       <>
-        <h2>Refused data</h2>
+        <h2>Rejected data</h2>
         <ul>
           {answer.refused.map(({ id, receivedAt, signal, reason, message }) => (
             <li key={id}>

@@ -84,7 +84,7 @@ const Snippets = () => {
               <Raw label={name} text={text} />
             </div>
           ))}
-          <h2>Addresses</h2>
+          <h2>Endpoints</h2>
           <dl class="fields">
             {Object.entries(answer.endpoints).map(([name, address]) => (
               <div key={name}>
@@ -102,5 +102,5 @@ const Snippets = () => {
 export const GetStarted = partsOf('Get started', [
   { name: '', title: 'Steps', View: Checklist },
   { name: 'send', title: 'Sending instructions', View: Snippets },
-  { name: 'doctor', title: 'Nothing arrives?', View: Doctor, requiredCall: doctorCall },
+  { name: 'doctor', title: 'Troubleshooting', View: Doctor, requiredCall: doctorCall },
 ]);

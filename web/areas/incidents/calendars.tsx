@@ -109,7 +109,7 @@ export const Calendars = () => {
           </p>
         ) : (
           <table class="figures texts">
-            <TableHeader columns={['Follows', 'Made by', 'At', 'Change']} />
+            <TableHeader columns={['Shifts', 'Created by', 'Created', 'Actions']} />
             <tbody>
               {answer.items.map((feed) => (
                 <Line key={feed.id} feed={feed} of={ofFeed(feed)} who={people[feed.userId] ?? feed.userId} />

@@ -11,7 +11,7 @@ import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Metrics, metricsCall, policiesCall } from './calls.ts';
 
-const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': 'a year' } as const;
+const spans = { 'now-7d': '7 days', 'now-30d': '30 days', 'now-90d': '90 days', 'now-365d': '365 days' } as const;
 type Span = keyof typeof spans;
 
 const isSpan = (text: string): text is Span => Object.hasOwn(spans, text);
@@ -32,7 +32,7 @@ const Grouped = ({
     <h2>By {title.toLowerCase()}</h2>
     <table class="figures texts">
       <TableHeader
-        columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'resolved within']}
+        columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'Median time to resolve']}
       />
       <tbody>
         {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
@@ -53,7 +53,7 @@ const Grouped = ({
 
 const Times = ({ of: { timeToAcknowledge, timeToResolve } }: { readonly of: Figures }) => (
   <table class="figures texts">
-    <TableHeader columns={['Time until', 'Half within', 'p90', 'On average', 'Count']} />
+    <TableHeader columns={['Transition', 'Median', 'p90', 'Mean', 'Count']} />
     <tbody>
       {Object.entries({ acknowledged: timeToAcknowledge, resolved: timeToResolve }).map(([name, times]) => (
         <tr key={name}>
@@ -79,7 +79,7 @@ const Paged = ({ of: { pages, atNight, byPerson, isCut } }: { readonly of: Metri
       </p>
       {byPerson.length === 0 ? null : (
         <table class="figures texts">
-          <TableHeader columns={['Who', 'Pages', 'At night']} />
+          <TableHeader columns={['User', 'Pages', 'At night']} />
           <tbody>
             {byPerson.map((one) => (
               <tr key={one.userId}>
@@ -135,7 +135,7 @@ export const IncidentFigures = () => {
         />
       </div>
       <Problem error={error} />
-      <Scrolled class="scrolled" label="Figures">
+      <Scrolled class="scrolled" label="Insights">
         {answer === undefined ? null : <MetricsDetails of={answer} />}
       </Scrolled>
       <Freshness of={queryState} />

@@ -45,7 +45,7 @@ const Role = ({
         />
       </label>
       <label>
-        has{' '}
+        User{' '}
         <select value={userId} onChange={({ currentTarget }) => onChange({ role, userId: currentTarget.value })}>
           {userId in people ? null : <option value={userId}>{shownText(userId)}</option>}
           {Object.entries(people).map(([id, name]) => (

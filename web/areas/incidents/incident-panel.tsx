@@ -137,7 +137,7 @@ export const OpenIncident = ({ incident, onClose }: { readonly incident: Inciden
           )}
         </div>
       ) : (
-        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging it')}</p>
+        <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging incidents')}</p>
       )}
       <Services services={services} />
       <Fields

@@ -153,7 +153,7 @@ export const Incidents = partsOf('Incidents', [
   },
   {
     name: 'figures',
-    title: 'Figures',
+    title: 'Insights',
     requiredCall: metricsCall,
     View: later(async () => (await import('./figures.tsx')).IncidentFigures),
   },

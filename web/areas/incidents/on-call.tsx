@@ -113,7 +113,7 @@ const inOrder = ({ items, gaps }: Shifts) =>
 
 const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) => (
   <table class="figures texts">
-    <TableHeader columns={['From', 'Until', 'Who', 'By']} />
+    <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
     <tbody>
       {inOrder(of).map(({ from, to, userIds, layer, overrideId, reason }) => (
         <tr key={from}>
@@ -121,7 +121,7 @@ const ShiftTable = ({ id, of }: { readonly id: string; readonly of: Shifts }) =>
           <td>{shownMoment(to).slice(0, 16)}</td>
           <td>{userIds.length === 0 ? <Nobody reason={reason} /> : shownText(named(userIds, of.names))}</td>
           <td>
-            {overrideId === null ? shownText(layer ?? '') : 'override of others '}
+            {overrideId === null ? shownText(layer ?? '') : 'override '}
             {overrideId === null || !isPermitted(endOverrideCall) ? null : (
               <EndOverride id={id} overrideId={overrideId} />
             )}
@@ -138,7 +138,7 @@ const Carried = ({ of: { people, names } }: { readonly of: Shifts }) =>
     <>
       <h3>On-call load</h3>
       <table class="figures texts">
-        <TableHeader columns={['Who', 'Hours', 'At night', 'At weekends']} />
+        <TableHeader columns={['User', 'Hours', 'At night', 'At weekends']} />
         <tbody>
           {people.map(({ userId, hours, nightHours, weekendHours }) => (
             <tr key={userId}>
@@ -192,7 +192,7 @@ const List = listed({
     Schedule: ({ name }) => name,
     'On call now': ({ id }) => <Now id={id} />,
     'Time zone': ({ timeZone }) => timeZone,
-    For: ({ description }) => description,
+    Description: ({ description }) => description,
   },
   Tools: writeOf(noun, createScheduleCall),
   Open: openedOf({ noun, path: '/api/on-call/schedules/{id}', Form: ScheduleForm, Details }),

@@ -12,20 +12,20 @@ export const Pages = listed({
   choices: [
     {
       name: 'atNight',
-      label: 'Show',
+      label: 'Time of day',
       options: [
         ['', 'all'],
         ['true', 'At night'],
-        ['false', 'By day'],
+        ['false', 'Daytime'],
       ],
     },
   ],
   nothing: 'No pages in this range.',
   keyOf: ({ id }) => id,
   columns: {
-    Paged: ({ to }) => to.name,
-    At: ({ at, isAtNight }) => `${shownMoment(at).slice(0, 19)}${isAtNight ? ', at night' : ''}`,
-    By: ({ to, contacts }) =>
+    User: ({ to }) => to.name,
+    Time: ({ at, isAtNight }) => `${shownMoment(at).slice(0, 19)}${isAtNight ? ', at night' : ''}`,
+    Contact: ({ to, contacts }) =>
       to.kind === 'channel' ? 'a channel' : contacts.length === 0 ? 'account email' : contacts.join(', '),
     Round: ({ round }) => round + 1,
     Incident: ({ incidentId }) => <Link to={toArea('/incidents', { incident: incidentId })}>the incident</Link>,

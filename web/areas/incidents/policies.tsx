@@ -81,11 +81,11 @@ const Details = ({ item: policy }: { readonly item: Policy }) => {
       </ol>
       <Fields
         values={{
-          'runs again': repeat === 0 ? 'never' : `${repeat} times, each after ${repeatAfterMinutes} minutes`,
+          repetitions: repeat === 0 ? 'never' : `${repeat} times, each after ${repeatAfterMinutes} minutes`,
           'acknowledgement timeout':
             acknowledgeTimeoutMinutes === null ? 'never' : `after ${acknowledgeTimeoutMinutes} minutes`,
           resolved: `${policy.resolveAfterMinutes} minutes after the last alert`,
-          'opens again': `within ${policy.reopenWithinMinutes} minutes`,
+          'reopen window': `within ${policy.reopenWithinMinutes} minutes`,
         }}
       />
       <Preview id={policy.id} />
@@ -101,7 +101,7 @@ export const Policies = listed({
   columns: {
     Policy: ({ name }) => name,
     Steps: ({ steps }) => steps.length,
-    'Runs again': ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
+    Repetitions: ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
   },
   numbers: ['Steps'],
   Tools: writeOf(noun, createPolicyCall),

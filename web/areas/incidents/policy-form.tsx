@@ -62,8 +62,8 @@ const StepFields = ({
         onChange={(value) => set({ afterMinutes: value ?? 0 })}
       />
       <ChosenInput
-        label="Pages"
-        add="Page someone"
+        label="Targets"
+        add="Add target"
         options={options}
         value={targets.map(({ kind, id }) => `${kind} ${id}`)}
         problem={wrong(`steps.${index}.targets`)}

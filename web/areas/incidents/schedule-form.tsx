@@ -76,13 +76,13 @@ const LayerFields = ({
       />
       <div class="act">
         <NumberInput
-          label="A turn lasts"
+          label="Shift length"
           value={rotation.every}
           problem={wrong(`${at}.rotation`)}
           onChange={(every) => set({ rotation: { ...rotation, every: every ?? 0 } })}
         />
         <select
-          aria-label="Rotation length unit"
+          aria-label="Unit"
           value={rotation.unit}
           onChange={({ currentTarget }) =>
             set({ rotation: { ...rotation, unit: currentTarget.value as (typeof units)[number] } })
@@ -100,8 +100,8 @@ const LayerFields = ({
           <legend>Shift {index + 1}</legend>
           {group.length === 0 ? <p class="soft">No one assigned</p> : null}
           <ChosenInput
-            label="Who"
-            add="Add a person"
+            label="Responders"
+            add="Add responder"
             options={{ People: Object.entries(names) }}
             value={group}
             problem={undefined}
@@ -136,7 +136,7 @@ type Differences = NonNullable<Answered<typeof replaceSchedule>['differences']>;
 
 const Table = ({ differences, names }: { readonly differences: Differences; readonly names: Names }) => (
   <table class="figures texts differences">
-    <TableHeader columns={['From', 'Until', 'Current', 'Would be']} />
+    <TableHeader columns={['From', 'Until', 'Current', 'New']} />
     <tbody>
       {differences.map(({ from, to, before, after }) => (
         <tr key={from}>
@@ -144,7 +144,7 @@ const Table = ({ differences, names }: { readonly differences: Differences; read
           <td>{shownMoment(to).slice(0, 16)}</td>
           {[before, after].map((people, index) => (
             <td key={index} class={people.length === 0 ? 'text-error' : ''}>
-              {people.length === 0 ? 'nobody' : shownText(named(people, names))}
+              {people.length === 0 ? 'no one' : shownText(named(people, names))}
             </td>
           ))}
         </tr>
@@ -205,7 +205,7 @@ export const ScheduleForm = ({ before }: { readonly before: Schedule | undefined
     <div class="form">
       <TextInput label="Name" value={written.name} problem={wrong('name')} onChange={(name) => set({ name })} />
       <TextInput
-        label="For"
+        label="Description"
         maxLength={4096}
         value={written.description ?? ''}
         problem={wrong('description')}

@@ -12,7 +12,7 @@ import { OpenHost } from './host.tsx';
 
 const state = {
   name: 'state',
-  label: 'Show',
+  label: 'Status',
   options: [
     ['', 'all'],
     ['active', 'active'],
@@ -30,7 +30,7 @@ const Hosts = listed({
     state,
     {
       name: 'sort',
-      label: 'First',
+      label: 'Sort by',
       options: [
         ['name', 'name'],
         ['-cpu', 'CPU'],
@@ -69,7 +69,7 @@ const Disks = listed({
   choices: [
     {
       name: 'kind',
-      label: 'Show',
+      label: 'Type',
       options: [
         ['', 'all'],
         ['filesystem', 'file systems'],
@@ -83,11 +83,11 @@ const Disks = listed({
     Disk: ({ device, mountpoints }) => `${device} ${mountpoints.join(', ')}`,
     Host: ({ host }) => knownText(host),
     Used: ({ used }) => knownNumber(used, 'By'),
-    'Of all': ({ total }) => knownNumber(total, 'By'),
-    Full: ({ utilization }) => knownShare(utilization),
+    Size: ({ total }) => knownNumber(total, 'By'),
+    Utilization: ({ utilization }) => knownShare(utilization),
     'Days until full': ({ daysUntilFull }) => knownNumber(daysUntilFull),
   },
-  numbers: ['Used', 'Of all', 'Full', 'Days until full'],
+  numbers: ['Used', 'Size', 'Utilization', 'Days until full'],
 });
 
 const Processes = listed({
@@ -119,7 +119,7 @@ const Compute = listed({
   choices: [
     {
       name: 'kind',
-      label: 'Show',
+      label: 'Type',
       options: [
         ['', 'all'],
         ['instance', 'instances'],

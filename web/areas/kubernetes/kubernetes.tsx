@@ -98,7 +98,7 @@ const Workloads = listed({
   choices: [
     {
       name: 'state',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['degraded', 'degraded'],
@@ -196,11 +196,11 @@ const Events = listed({
   choices: [
     {
       name: 'type',
-      label: 'Show',
+      label: 'Type',
       options: [
         ['', 'all'],
-        ['Warning', 'warnings'],
-        ['Normal', 'normal ones'],
+        ['Warning', 'warning'],
+        ['Normal', 'normal'],
       ],
     },
   ],
@@ -212,9 +212,9 @@ const Events = listed({
     Reason: ({ reason }) => reason,
     Object: ({ object }) => `${object.kind ?? ''} ${object.name ?? ''}`,
     Message: ({ message }) => message,
-    Times: ({ count }) => count,
+    Count: ({ count }) => count,
   },
-  numbers: ['Times'],
+  numbers: ['Count'],
 });
 
 export const Kubernetes = partsOf('Kubernetes', [

@@ -45,7 +45,7 @@ const Facet = ({ name }: { readonly name: string }) => {
               type="button"
               class="mini"
               disabled={isCut}
-              aria-label={`Leave out ${markedText(value.slice(0, 200))}`}
+              aria-label={`Exclude ${markedText(value.slice(0, 200))}`}
               onClick={filter(value, true)}
             >
               −
@@ -84,7 +84,7 @@ export const Facets = () => {
           if (name !== '') setFacets([...facets.peek(), name]);
         }}
       >
-        <input name="field" list="log-fields" placeholder="another field" aria-label="Add facet" autocomplete="off" />
+        <input name="field" list="log-fields" placeholder="field name" aria-label="Add facet" autocomplete="off" />
         <button type="submit" class="plain">
           Add
         </button>

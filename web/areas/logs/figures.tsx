@@ -23,7 +23,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
       change(Object.fromEntries(written.map((name) => [name, String(given.get(name) ?? '').trim()])));
     }}
   >
-    <Field label="Figures" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
+    <Field label="Aggregations" problem={problem('measure')} hint="count, distinct(user.id), avg(bytes), p95(took)">
       <input
         name="measure"
         defaultValue={inAddress('measure')}
@@ -45,7 +45,7 @@ const QueryForm = ({ problem }: { readonly problem: (path: string) => string | u
         aria-invalid={problem('groupBy') !== undefined}
       />
     </Field>
-    <Field label="First the" problem={problem('sort')} hint="-count, service; default: highest first">
+    <Field label="Sort by" problem={problem('sort')} hint="-count, service; default: highest first">
       <input
         name="sort"
         defaultValue={inAddress('sort')}

@@ -73,7 +73,7 @@ const ContextBar = () => {
 export const Listed = () => {
   useEffect(loadContext, [contextOf.value, around.value]);
   const { answer, isLoading } = list.first.state.value;
-  if (answer === undefined) return <p class="said">{isLoading ? 'Asking …' : ''}</p>;
+  if (answer === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const lines = withContext(list.slots.value);
   if (lines.length === 0)
     return (

@@ -16,7 +16,7 @@ const stateOf = (): string => {
   if (is === 'waiting') return reason;
   if (is === 'connecting') return 'Connecting …';
   if (is === 'paused')
-    return `Paused. ${number.format(tail.waiting.value)} came since${tail.waiting.value > 5_000 ? ', of which the last 5,000 are available' : ''}.`;
+    return `Paused. ${number.format(tail.waiting.value)} new records${tail.waiting.value > 5_000 ? ', of which the last 5,000 are available' : ''}.`;
   return 'Live.';
 };
 
@@ -42,7 +42,7 @@ const Bar = () => {
         {tail.came.value > tail.records.value.length ? `, last ${number.format(tail.records.value.length)} shown` : ''}.
       </span>
       <button type="button" class="plain" onClick={() => (isPaused ? tail.goOn() : tail.pause())}>
-        {isPaused ? 'Go on' : 'Pause'}
+        {isPaused ? 'Resume' : 'Pause'}
       </button>
       {missedIn().map((notice) => (
         <span key={notice} class="text-warn" role="status">

@@ -11,7 +11,7 @@ import { contextCall, histogramCall, type LogRecord, logsCall } from './calls.ts
 /** The first page is small, so that it loads fast */
 const [firstPage, furtherLimit] = [200, 1_000];
 
-export const views = { '': 'Records', patterns: 'Patterns', figures: 'Figures', live: 'Live' } as const;
+export const views = { '': 'Records', patterns: 'Patterns', figures: 'Aggregate', live: 'Live tail' } as const;
 export type View = keyof typeof views;
 
 export const view = computed<View>(() => {

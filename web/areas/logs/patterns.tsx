@@ -186,7 +186,7 @@ export const Patterns = () => {
           nothing="No patterns in this range."
           label="Patterns"
           class="patterns"
-          columns={['Records', 'Share', 'By time', 'Odd', 'Services', 'Pattern']}
+          columns={['Records', 'Share', 'Trend', 'Change', 'Services', 'Pattern']}
           keyOf={(pattern) => pattern.id}
           cellsOf={cellsOf}
           open={id}

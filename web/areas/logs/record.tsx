@@ -68,7 +68,7 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
         <button
           type="button"
           class="mini"
-          aria-label={`Column of ${plain}`}
+          aria-label={`Add column ${plain}`}
           aria-pressed={columns.value.includes(name)}
           onClick={() =>
             setColumns(
@@ -83,14 +83,14 @@ const Value = ({ name, value }: { readonly name: string; readonly value: unknown
         <button
           type="button"
           class="mini"
-          aria-label={`Count by ${plain}`}
+          aria-label={`Group records by ${plain}`}
           aria-pressed={groupBy.value === name}
           onClick={() => {
             setFacets([...facets.peek(), name]);
             change({ by: name });
           }}
         >
-          count
+          group
         </button>
       </span>
     </dd>

@@ -92,7 +92,7 @@ export const Cardinality = listed({
   choices: [
     {
       name: 'sort',
-      label: 'First',
+      label: 'Sort by',
       options: [
         ['-series', 'Series'],
         ['-growth', 'Growth'],
@@ -106,11 +106,11 @@ export const Cardinality = listed({
     Metric: ({ metric }) => metric,
     Series: ({ series }) => series,
     Growth: ({ growth }) => (growth > 0 ? `+${growth}` : growth),
-    Appeared: ({ appeared }) => appeared,
+    New: ({ appeared }) => appeared,
     Gone: ({ disappeared }) => disappeared,
     Uses: ({ used }) => countOf(used.uses),
   },
-  numbers: ['Series', 'Growth', 'Appeared', 'Gone', 'Uses'],
+  numbers: ['Series', 'Growth', 'New', 'Gone', 'Uses'],
   Open: ({
     id,
     item,
@@ -132,8 +132,8 @@ export const Cardinality = listed({
             values={{
               series: item.series,
               before: item.before,
-              appeared: item.appeared,
-              disappeared: item.disappeared,
+              new: item.appeared,
+              gone: item.disappeared,
             }}
           />
           <Used of={item.used} />

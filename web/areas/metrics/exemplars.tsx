@@ -36,7 +36,7 @@ export const Exemplars = ({ metric, unit }: { readonly metric: string; readonly 
       </summary>
       <Scrolled class="numbers" label="Exemplars">
         <table class="figures texts">
-          <TableHeader columns={['Time', 'Value', 'Trace', 'Of']} />
+          <TableHeader columns={['Time', 'Value', 'Trace', 'Series']} />
           <tbody>
             {answer.items.map(({ timestamp, value, traceId, spanId, labels, seriesId }) => (
               <tr key={`${seriesId} ${timestamp} ${traceId}`}>

@@ -47,7 +47,7 @@ const edgesOf = ({ edges }: Topology, names: ReadonlyMap<string, string>): Graph
 /** Summarizes the map: `Map of 12 nodes and 14 ways between them; the most goes from web to cart: 3 MiBy.` */
 const sentenceOf = ({ nodes, edges }: Topology, names: ReadonlyMap<string, string>): string => {
   const [largestEdge] = edges;
-  const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'way' : 'ways'} between them`;
+  const counts = `Map of ${nodes.length} nodes and ${edges.length} ${edges.length === 1 ? 'edge' : 'edges'} between them`;
   return largestEdge === undefined
     ? `${counts}.`
     : `${counts}; the largest flow is from ${names.get(largestEdge.source)} to ${names.get(largestEdge.destination)}: ${inBytes(largestEdge.bytes)}.`;
@@ -64,7 +64,7 @@ const Numbers = ({
     <summary>Data table</summary>
     <Scrolled class="numbers" label="Map data">
       <table class="figures">
-        <TableHeader columns={['From', 'To', 'Bytes', 'Bytes a second', 'Counted']} />
+        <TableHeader columns={['From', 'To', 'Bytes', 'Bytes/s', 'Observed']} />
         <tbody>
           {edges.map(({ source, destination, bytes, bytesPerSecond, isCountedOnce }) => (
             <tr key={`${source} ${destination}`}>

@@ -21,7 +21,7 @@ const Flows = listed({
   call: callOf<typeof listFlows>('GET', '/api/network/flows'),
   isOfProject: true,
   isRanged: true,
-  choices: [{ name: 'by', label: 'Between', options: Object.entries(views) }],
+  choices: [{ name: 'by', label: 'Group by', options: Object.entries(views) }],
   nothing: 'No flows in this range. Install an agent on the hosts, or export flows from a router.',
   keyOf: ({ source, destination, transport, destinationPort, seenBy }) =>
     [source.id, destination.id, transport, destinationPort, seenBy].join(' '),
@@ -30,11 +30,11 @@ const Flows = listed({
     To: ({ destination }) => destination.name || 'unknown',
     Port: ({ transport, destinationPort }) => `${transport} ${destinationPort ?? ''}`,
     Bytes: ({ bytes }) => shownValue(bytes, 'By'),
-    'Bytes a second': ({ bytesPerSecond }) => shownValue(bytesPerSecond, 'By'),
+    'Bytes/s': ({ bytesPerSecond }) => shownValue(bytesPerSecond, 'By'),
     Packets: ({ packets }) => knownNumber(packets),
-    'Seen by': ({ seenBy }) => (seenBy === 'ebpf' ? 'host agents' : 'router or switch'),
+    Source: ({ seenBy }) => (seenBy === 'ebpf' ? 'host agents' : 'router or switch'),
   },
-  numbers: ['Bytes', 'Bytes a second', 'Packets'],
+  numbers: ['Bytes', 'Bytes/s', 'Packets'],
 });
 
 const Dns = () => {
@@ -89,5 +89,5 @@ export const Network = partsOf('Network', [
     requiredCall: callOf<typeof showTopology>('GET', '/api/network/topology'),
     View: later(async () => (await import('./map.tsx')).NetworkMap),
   },
-  { name: 'dns', title: 'Names', View: Dns },
+  { name: 'dns', title: 'DNS', View: Dns },
 ]);

@@ -37,7 +37,7 @@ const describeQuery = (query: Query): string => {
 };
 
 const sharedWith = ({ visibility, ownerId }: SavedQuery): string =>
-  visibility !== 'private' ? 'everybody' : ownerId === session.value?.user.id ? 'only me' : 'its owner';
+  visibility !== 'private' ? 'organization' : ownerId === session.value?.user.id ? 'private (me)' : 'private (owner)';
 
 const Mark = ({ of: { id, isFavourite } }: { readonly of: SavedQuery }) => {
   const [action] = useState(() => new Action(markCall));
@@ -67,7 +67,7 @@ const Run = ({ of: { id, name } }: { readonly of: SavedQuery }) => {
   return (
     <>
       <button type="button" disabled={action.isRunning.value} onClick={() => void run()}>
-        {action.isRunning.value ? 'Asking …' : 'Run it'}
+        {action.isRunning.value ? 'Loading…' : 'Run query'}
       </button>
       <Problem error={action.error.value} />
       {result === undefined ? null : (
@@ -114,19 +114,19 @@ const Details = ({ item }: { readonly item: SavedQuery }) => {
       <Validity of={item.validity} />
       <Fields
         values={{
-          'asks for': describeQuery(query),
+          type: describeQuery(query),
           from: item.from,
           to: item.to,
           interval: item.step,
           tags: item.tags?.join(', '),
-          'seen by': sharedWith(item),
+          visibility: sharedWith(item),
           runs: item.runs,
           'last run': shownMoment(item.lastRunAt),
-          changed: shownMoment(item.updatedAt),
+          updated: shownMoment(item.updatedAt),
           'used by': item.usedBy.map(({ noun, name }) => `${noun} ${name ?? '(private)'}`).join(', '),
         }}
       />
-      <Raw label="The query" text={JSON.stringify(query, null, 2)} />
+      <Raw label="Saved query" text={JSON.stringify(query, null, 2)} />
     </>
   );
 };
@@ -140,7 +140,7 @@ const Saved = listed({
   choices: [
     {
       name: 'visibility',
-      label: 'Show',
+      label: 'Visibility',
       options: [
         ['', 'all'],
         ['organization', 'Organization'],
@@ -153,9 +153,9 @@ const Saved = listed({
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name, isFavourite }) => `${isFavourite ? '★ ' : ''}${name}`,
-    'Asks for': ({ query }) => describeQuery(query as Query),
+    Type: ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags?.join(', '),
-    'Seen by': sharedWith,
+    Visibility: sharedWith,
     Runs: ({ runs }) => runs,
     'Last run': ({ lastRunAt }) => shownMoment(lastRunAt).slice(0, 16),
   },
@@ -176,7 +176,7 @@ const Templates = listed({
   choices: [
     {
       name: 'applicable',
-      label: 'Show',
+      label: 'Data',
       options: [
         ['', 'all'],
         ['true', 'With data'],
@@ -187,10 +187,10 @@ const Templates = listed({
   keyOf: ({ id }) => id,
   columns: {
     Query: ({ name }) => name,
-    'Asks for': ({ query }) => describeQuery(query as Query),
+    Type: ({ query }) => describeQuery(query as Query),
     Tags: ({ tags }) => tags.join(', '),
-    'Its data': ({ validity }) =>
-      validity.isValid === true ? 'has come' : validity.isValid === false ? 'No data' : 'Unknown',
+    Data: ({ validity }) =>
+      validity.isValid === true ? 'Available' : validity.isValid === false ? 'No data' : 'Unknown',
   },
   Open: ({
     item,
@@ -214,7 +214,7 @@ const Templates = listed({
           ) : null}
           <QueryLinks query={query as Query} title={name} />
         </p>
-        <Raw label="The query" text={JSON.stringify(query, null, 2)} />
+        <Raw label="Saved query" text={JSON.stringify(query, null, 2)} />
       </SidePanel>
     );
   },

@@ -22,7 +22,7 @@ const verdictClasses: Readonly<Record<string, string>> = { degradations: 'text-e
 const versionsOf = ({ version, previousVersion, isRollback }: Deployment): string =>
   [
     version === '' ? 'unnamed version' : version,
-    previousVersion === null ? '' : `${isRollback === true ? 'back from' : 'after'} ${previousVersion}`,
+    previousVersion === null ? '' : `${isRollback === true ? 'rollback from' : 'after'} ${previousVersion}`,
   ].join(' ');
 
 /** Hour before and hour after a deployment: failed requests and durations. */

@@ -16,13 +16,13 @@ const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 const connections: Readonly<Record<Edge['connection'], string>> = {
   request: 'calls',
-  query: 'asks',
+  query: 'queries',
   publish: 'sends to',
-  receive: 'takes from',
+  receive: 'receives from',
   process: 'processes data from',
   message: 'sends messages to',
 };
-const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'not known' };
+const unnamed: Readonly<Partial<Record<MapNode['kind'], string>>> = { user: 'users', unknown: 'unknown' };
 
 type NodeName = Pick<MapNode, 'kind' | 'name' | 'system'>;
 const titleOf = ({ kind, name, system }: NodeName): string => name || system || (unnamed[kind] ?? kind);
@@ -78,7 +78,7 @@ const edgesOf = (edges: readonly Edge[]): GraphEdge[] => {
   const maxRequests = Math.max(1, ...edges.map(({ requests }) => requests));
   return edges.map(({ client, server, connection, via, requests, errors, ratePerSecond, duration }) => {
     const failed = failedIn(errors, requests);
-    const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` by ${via}`}`;
+    const way = `${titleOf(client)} ${connections[connection]} ${titleOf(server)}${via === '' ? '' : ` via ${via}`}`;
     return {
       from: client.id,
       to: server.id,
@@ -115,7 +115,7 @@ const Numbers = ({ edges, onOpen }: { readonly edges: readonly Edge[]; readonly 
       <summary>Data table</summary>
       <Scrolled class="numbers" label="Map data">
         <table class="figures">
-          <TableHeader columns={['From', 'How', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
+          <TableHeader columns={['From', 'Connection', 'To', 'Requests', 'Rate', 'Errors', 'p50', 'p95']} />
           <tbody>
             {edges
               .slice(0, maxRows)
@@ -164,7 +164,7 @@ export const ServiceMap = ({
     return { nodes: nodesOf(answer, byName), edges: edgesOf(answer.edges) };
   }, [answer, listed]);
   if (answer === undefined || shown === undefined)
-    return error === undefined ? <p class="said">{isLoading ? 'Asking …' : ''}</p> : <Problem error={error} />;
+    return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <Problem error={error} />;
   if (answer.nodes.length === 0)
     return (
       <p class="said" role="status">

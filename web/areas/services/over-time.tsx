@@ -19,7 +19,7 @@ const setCall = callOf<typeof putServiceSettings>('PUT', '/api/service-settings'
 type Settings = Answered<typeof getServiceSettings>;
 
 const titles = {
-  rate: 'requests a second',
+  rate: 'Request rate',
   requests: 'requests',
   errors: 'Errors',
   errorRate: 'Error rate',

@@ -13,7 +13,7 @@ const texts = {
   environment: ['Environment', ''],
   commit: ['Commit', ''],
   link: ['Link', 'https://…, such as the URL of the pipeline'],
-  time: ['When', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
+  time: ['Time', 'Such as now-10m or 2026-03-23T09:00:00Z; default: now'],
   description: ['Changes', ''],
 } as const;
 type Written = Readonly<Record<keyof typeof texts, string>>;

@@ -34,10 +34,10 @@ const overview = new ApiQuery(overviewCall);
 const all = new ApiQuery(servicesCall);
 
 const sorts = {
-  '-p95': 'the slowest',
+  '-p95': 'p95 latency',
   '-errorRate': 'Error rate',
   '-requests': 'Requests',
-  name: 'name',
+  name: 'Name',
 } as const;
 type Sort = keyof typeof sorts;
 const sort = computed<Sort>(() => {
@@ -81,7 +81,7 @@ const Listed = () => (
     nothing="No services in this range: no telemetry with a service.name was received."
     label="Services"
     class="services"
-    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'How long', 'Slowest dependency']}
+    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'Latency', 'Slowest dependency']}
     keyOf={({ name }) => name}
     cellsOf={cellsOf}
     open={open.value}

@@ -37,7 +37,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
       <summary>Edit account</summary>
       <div class="form">
         <TextInput
-          label="Its name"
+          label="Name"
           value={written.name}
           problem={error?.at('name')}
           onChange={(text) => set({ name: text })}
@@ -50,7 +50,7 @@ export const AccountForm = ({ of: { id, version, ...before } }: { readonly of: A
           onChange={(text) => set({ description: text })}
         />
         <SelectInput
-          label="Its role"
+          label="Role"
           value={written.role}
           problem={error?.at('role')}
           options={roles.map((each) => [each, each])}

@@ -65,7 +65,7 @@ export const AuditTools = () => {
   return (
     <>
       <Only label="Action" name="action" of={actions.answer?.items} />
-      <Only label="About" name="resourceType" of={types.answer?.items} />
+      <Only label="Resource type" name="resourceType" of={types.answer?.items} />
       <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void verify()}>
         Verify audit log
       </button>

@@ -44,9 +44,9 @@ export const OpenAuditRecord = ({ id, onClose }: { readonly id: string; readonly
           <Fields
             values={{
               time: shownMoment(answer.at),
-              who: answer.actor.name ?? answer.actor.id,
-              from: answer.address,
-              what: `${answer.resource.type} ${answer.resource.id}`,
+              actor: answer.actor.name ?? answer.actor.id,
+              source: answer.address,
+              action: `${answer.resource.type} ${answer.resource.id}`,
               request: answer.requestId,
             }}
           />

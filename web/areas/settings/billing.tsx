@@ -125,7 +125,7 @@ const retentionText = ({ retentionDays: { logs, metrics, traces } }: Plan): stri
 
 const Plans = ({ of, onChosen }: { readonly of: readonly Plan[]; readonly onChosen: (text: string) => void }) => (
   <table class="figures texts">
-    <TableHeader columns={['Plan', 'A month', 'Retention of logs, metrics, traces', 'Takes a day', 'Choice']} />
+    <TableHeader columns={['Plan', 'Monthly price', 'Retention of logs, metrics, traces', 'Daily limit', 'Actions']} />
     <tbody>
       {of.map((plan) => (
         <tr key={plan.id}>
@@ -154,7 +154,7 @@ const Included = () => {
     <>
       <Problem error={error} />
       <table class="figures texts">
-        <TableHeader columns={['Part', 'Included', 'Plans that include it']} />
+        <TableHeader columns={['Feature', 'Included', 'Plans that include it']} />
         <tbody>
           {answer?.entitlements.map(({ name, enabled, plans }) => (
             <tr key={name}>

@@ -95,7 +95,7 @@ const Details = ({ item }: { readonly item: Contact }) => (
     <div class="act">
       <SendTest id={item.id} call={testContactCall} />
     </div>
-    <Fields values={{ ...item.settings, 'sent to': item.enabled === false ? 'no, disabled' : 'yes' }} />
+    <Fields values={{ ...item.settings, enabled: item.enabled === false ? 'no, disabled' : 'yes' }} />
   </>
 );
 
@@ -107,7 +107,7 @@ const List = listed({
   columns: {
     Contact: ({ name }) => name,
     Type: ({ settings }) => settings.type,
-    'Sent to': ({ enabled }) => (enabled === false ? <span class="text-warn">disabled</span> : 'yes'),
+    Enabled: ({ enabled }) => (enabled === false ? <span class="text-warn">disabled</span> : 'yes'),
   },
   Tools: writeOf(noun, createContactCall),
   Open: openedOf({ noun, path: '/api/contacts/{id}', Form, Details }),

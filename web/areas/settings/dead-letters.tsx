@@ -63,7 +63,7 @@ const Change = ({ deadLetter }: { readonly deadLetter: DeadLetter }) => {
     const job = await replaying.run({ body: { ids: [id], dryRun } });
     if (job !== undefined) progress.run({ params: { id: job.id } });
   };
-  if (state !== 'open') return <p>It was {state}.</p>;
+  if (state !== 'open') return <p>State: {state}.</p>;
   return (
     <div class="act">
       <button type="button" class="plain" onClick={() => void replay(true)}>
@@ -129,7 +129,7 @@ export const DeadLetters = listed({
   choices: [
     {
       name: 'state',
-      label: 'Show',
+      label: 'Status',
       options: [
         ['', 'all'],
         ['open', 'open'],

@@ -88,7 +88,7 @@ const Mapped = ({ written, wrong, set }: Part) => (
       // A value may occur twice while typing.
       <div class="act" key={index}>
         <TextInput
-          label="Who has"
+          label="Claim value"
           value={value}
           problem={wrong(`roleMapping.roles.${index}`)}
           onChange={(text) => set({ roles: written.roles.with(index, { value: text, role }) })}
@@ -212,7 +212,7 @@ const Domains = ({ of }: { readonly of: Provider['domains'] }) =>
       <p>A DNS record proves that you own a domain. After adding the record, save the provider again.</p>
       <Scrolled class="runs" label="Domain verification">
         <table class="figures texts">
-          <TableHeader columns={['Domain', 'Proved', 'Record', 'Its value']} />
+          <TableHeader columns={['Domain', 'Verified', 'Record', 'Value']} />
           <tbody>
             {of.map(({ name, provedAt, record }) => (
               <tr key={name}>

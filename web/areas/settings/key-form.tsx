@@ -56,14 +56,14 @@ export const KeyForm = ({ of }: { readonly of: Key }) => {
           onChange={setNetworks}
         />
         <NumberInput
-          label="Requests a second"
+          label="Requests per second"
           value={perSecond}
           problem={error?.at('requestsPerSecond')}
           hint="Default: the maximum of the installation"
           onChange={setPerSecond}
         />
         <TextInput
-          label="Until"
+          label="Expires at"
           value={until}
           problem={error?.at('expiresAt')}
           hint="Such as 2027-01-31T00:00:00Z; default: no expiry"

@@ -44,7 +44,7 @@ const Mint = () => {
   };
   return (
     <>
-      <ActionForm action={action} label="Mint a key" onSubmit={run}>
+      <ActionForm action={action} label="Create key" onSubmit={run}>
         <label>
           Name <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
@@ -88,7 +88,7 @@ const Change = ({ of }: { readonly of: Key }) => {
 };
 
 export const Keys = listed({
-  title: 'Keys',
+  title: 'Ingest keys',
   call: listOf<typeof licenseKeyResource>('/api/license-keys'),
   isOfProject: true,
   search: 'Search by name',
@@ -98,7 +98,7 @@ export const Keys = listed({
   Tools: Mint,
   columns: {
     Key: ({ name }) => name,
-    'Begins with': ({ prefix }) => <code>{shownText(prefix)}</code>,
+    Prefix: ({ prefix }) => <code>{shownText(prefix)}</code>,
     State: ({ state }) => <span class={state === 'active' ? '' : 'text-error'}>{state}</span>,
     Project: ({ projectId }) => projectId,
     Signals: ({ signals }) => signals?.join(', '),
@@ -125,10 +125,10 @@ export const Keys = listed({
               project: item.projectId,
               expires: shownMoment(item.expiresAt ?? null),
               networks: item.allowedCidrs?.join(', '),
-              'requests a second': item.requestsPerSecond,
+              'requests per second': item.requestsPerSecond,
               'used from': item.addresses,
-              'last refused': item.lastRefusal,
-              made: shownMoment(item.createdAt),
+              'last rejected': item.lastRefusal,
+              created: shownMoment(item.createdAt),
             }}
           />
           <h3>Rotated keys</h3>

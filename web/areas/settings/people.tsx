@@ -82,7 +82,7 @@ const Change = ({ member }: { readonly member: Member }) => {
     <div class="act">
       <Roles name="role" value={role} onChange={(next) => void to({ role: next })} />
       <button type="button" class="plain" onClick={() => void to({ disabled: !disabled })}>
-        {disabled ? 'Enable' : 'Keep out'}
+        {disabled ? 'Enable' : 'Disable'}
       </button>
       {multiFactor ? (
         <button type="button" class="plain" onClick={() => void resetting.run({ params }).then(refresh)}>
@@ -98,19 +98,19 @@ const Change = ({ member }: { readonly member: Member }) => {
 };
 
 export const People = listed({
-  title: 'People',
+  title: 'Users',
   call: callOf<Filtered<typeof listUsers>>('GET', '/api/users'),
   search: 'Search by name or address',
   Tools: AllRoles,
   nothing: 'No users found.',
   keyOf: ({ id }) => id,
-  one: { call: callOf<typeof getUser>('GET', '/api/users/{id}'), label: 'Person' },
+  one: { call: callOf<typeof getUser>('GET', '/api/users/{id}'), label: 'User' },
   columns: {
     Name: ({ name }) => name,
     Address: ({ email }) => email,
     Role: ({ role }) => role,
-    'Second factor': ({ multiFactor }) => (multiFactor ? 'yes' : 'no'),
-    State: ({ disabled }) => (disabled ? 'kept out' : 'may sign in'),
+    'Two-factor': ({ multiFactor }) => (multiFactor ? 'yes' : 'no'),
+    State: ({ disabled }) => (disabled ? 'disabled' : 'active'),
     Joined: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Open: ({
@@ -122,7 +122,7 @@ export const People = listed({
     readonly item: Member | undefined;
     readonly onClose: () => void;
   }) => (
-    <SidePanel label="Person" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="User" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? null : (
         <>
           <Change key={`${item.version}`} member={item} />
@@ -175,7 +175,7 @@ export const Invitations = listed({
   columns: {
     Address: ({ email }) => email,
     Role: ({ role }) => role,
-    Until: ({ expiresAt, expired }) => `${shownMoment(expiresAt).slice(0, 16)}${expired ? ' (over)' : ''}`,
-    Change: ({ id, email }) => <Withdraw id={id} email={email} />,
+    Expires: ({ expiresAt, expired }) => `${shownMoment(expiresAt).slice(0, 16)}${expired ? ' (expired)' : ''}`,
+    Actions: ({ id, email }) => <Withdraw id={id} email={email} />,
   },
 });

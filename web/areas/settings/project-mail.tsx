@@ -87,7 +87,7 @@ const MailDetails = ({ of: { enabled, recipients, events: chosen, minimumSeverit
       'email enabled': enabled ? 'yes' : 'no',
       to: recipients.join(', ') || 'nobody',
       when: chosen.map((event) => events[event]).join(', '),
-      'from severity': minimumSeverity,
+      'minimum severity': minimumSeverity,
     }}
   />
 );

@@ -126,7 +126,7 @@ const KeysOf = ({ project }: { readonly project: Project }) => {
 const Details = ({ item }: { readonly item: Project }) => (
   <>
     <p>{shownText(item.description ?? '', { lines: true })}</p>
-    <Fields values={{ id: item.id, made: shownMoment(item.createdAt), changed: shownMoment(item.updatedAt) }} />
+    <Fields values={{ id: item.id, created: shownMoment(item.createdAt), updated: shownMoment(item.updatedAt) }} />
     <ul class="links">
       <li>
         <Link to={toArea('/services', { project: item.id })}>Services</Link>
@@ -150,7 +150,7 @@ const List = listed({
     Project: ({ name }) => name,
     Description: ({ description }) => description,
     Id: ({ id }) => <code>{shownText(id)}</code>,
-    Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Created: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Tools: writeOf(noun, createCall),
   Open: openedOf({ noun, path: '/api/projects/{id}', edit: changeCall, Form, Details }),

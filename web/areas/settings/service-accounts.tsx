@@ -68,7 +68,7 @@ const NewToken = ({ id }: { readonly id: string }) => {
   };
   return (
     <>
-      <ActionForm action={action} label="Make a token" onSubmit={run}>
+      <ActionForm action={action} label="Create token" onSubmit={run}>
         <label>
           Purpose <input name="name" required={true} maxLength={256} autocomplete="off" />
         </label>
@@ -164,7 +164,7 @@ export const ServiceAccounts = listed({
     Name: ({ name }) => name,
     Role: ({ role }) => role,
     State: ({ disabled }) => (disabled ? <span class="text-error">disabled</span> : 'active'),
-    Made: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
+    Created: ({ createdAt }) => shownMoment(createdAt).slice(0, 16),
   },
   Open: OpenAccount,
 });

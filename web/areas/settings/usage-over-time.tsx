@@ -22,7 +22,7 @@ const linesOf = ({ series, from, to, step }: Volumes) => {
     lines: series.map(({ id, name, points }) => {
       const bytes = new Map(points.map(({ at, accepted, landed }) => [Date.parse(at), (accepted ?? landed).bytes]));
       const values = Array.from({ length: count }, (_, index) => bytes.get(first + index * stepMs[step]) ?? 0);
-      return { name: name ?? (id === '' ? 'without one' : id), values };
+      return { name: name ?? (id === '' ? '(none)' : id), values };
     }),
   };
 };
@@ -65,8 +65,8 @@ export const UsageOverTime = () => {
     <section aria-label="Usage over time">
       <h2>Over time</h2>
       <div class="toolbar">
-        <Choice label="For each" name="by" of={groups} value={by} />
-        <Choice label="In" name="step" of={steps} value={step} />
+        <Choice label="Group by" name="by" of={groups} value={by} />
+        <Choice label="Interval" name="step" of={steps} value={step} />
       </div>
       <Problem error={error} />
       {answer === undefined || drawn === undefined ? null : (

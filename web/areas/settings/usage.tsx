@@ -67,7 +67,7 @@ const bytes = (value: number | null): string => (value === null ? 'no limit' : s
 
 const QuotaStates = ({ quotas }: { readonly quotas: Quotas }) => (
   <table class="figures">
-    <TableHeader columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Begins anew']} />
+    <TableHeader columns={['Quota', 'Used', 'Warns above', 'Rejects above', 'Set by', 'State', 'Resets at']} />
     <tbody>
       {quotas.states.map(({ window, scope, usedBytes, warnBytes, rejectBytes, setBy, state, resetsAt }) => (
         <tr key={`${window} ${scope}`}>
@@ -103,7 +103,7 @@ export const Usage = () => {
             </p>
             <table class="figures">
               <TableHeader
-                columns={['Signal', 'Records', 'Bytes', 'Landed records', 'Dead letters', 'Projected bytes']}
+                columns={['Signal', 'Records', 'Bytes', 'Stored records', 'Dead letters', 'Projected bytes']}
               />
               <tbody>
                 {Object.entries({ ...answer.signals, total: answer.total }).map(([name, volume]) => (

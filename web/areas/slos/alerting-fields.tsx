@@ -6,7 +6,7 @@ import type { Alerting, WrongAt } from './calls.ts';
 type Rule = NonNullable<Alerting['rules']>[number];
 
 const at = 'query.alerting';
-const severities = { page: 'it pages', ticket: 'ticket' } as const;
+const severities = { page: 'page', ticket: 'ticket' } as const;
 const defaultRule: Rule = { severity: 'page', rate: 14.4, long: '1h', short: '5m' };
 
 const RuleFields = ({

@@ -33,7 +33,7 @@ export const Exported = ({ id }: { readonly id: string }) => {
       {answer === undefined || error !== undefined ? null : (
         <>
           <a href={addressOf(exportCall, sent)} download="objective.yaml">
-            Save as a file
+            Download
           </a>
           <Raw label="OpenSLO" text={answer} />
         </>

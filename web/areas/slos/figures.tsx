@@ -1,11 +1,11 @@
 /** Formats values of SLOs */
 
-export const share = (value: number | null): string => (value === null ? 'not known' : `${(100 * value).toFixed(3)} %`);
+export const share = (value: number | null): string => (value === null ? 'no data' : `${(100 * value).toFixed(3)} %`);
 
 /** Remaining budget; a negative value means that it is overspent. */
 export const Left = ({ percent }: { readonly percent: number | null }) =>
   percent === null ? (
-    <span class="soft">not known</span>
+    <span class="soft">no data</span>
   ) : (
     <span class={percent < 0 ? 'text-error' : percent < 25 ? 'text-warn' : ''}>
       {percent.toFixed(1)} %{percent < 0 ? ' overspent' : ''}

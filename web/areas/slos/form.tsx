@@ -26,7 +26,7 @@ const fieldsIn = ({ id: _, version: __, createdAt: ___, updatedAt: ____, status:
   fields as WrittenSlo;
 
 const countings: Readonly<Record<(typeof budgetings)[number], string>> = {
-  occurrences: 'each event',
+  occurrences: 'Events',
   timeslices: 'Time slices',
   'ratio-timeslices': 'Time slices by ratio',
 };
@@ -47,7 +47,7 @@ const CountingFields = ({
     <fieldset>
       <legend>Budgeting method</legend>
       <ChoiceInput
-        label="What counts"
+        label="Method"
         options={countings}
         value={budgeting}
         problem={wrong('query.budgeting')}
@@ -107,7 +107,7 @@ export const SloForm = ({ before }: { readonly before: Slo | undefined }) => {
         onChange={(description) => set({ description })}
       />
       <ChoiceInput
-        label="It measures"
+        label="SLI type"
         options={kinds}
         value={kindOf(written)}
         problem={wrong('type')}

@@ -70,11 +70,11 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
     {answer.error === null ? null : <p class="problem">{shownText(answer.error)}</p>}
     <Fields
       values={{
-        indicator: share(answer.sli),
+        SLI: share(answer.sli),
         target: `${targetPct} %`,
         good: shownValue(answer.good, ''),
-        'of all': shownValue(answer.total, ''),
-        'budget left': `${shownValue(answer.budget.remaining, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
+        total: shownValue(answer.total, ''),
+        'budget remaining': `${shownValue(answer.budget.remaining, '')} of ${shownValue(answer.budget.total, '')}${answer.budget.remainingPct === null ? '' : ` (${answer.budget.remainingPct.toFixed(1)} %)`}`,
         'measured until': shownMoment(answer.measuredUpTo),
         coverage: share(answer.coverage),
         window: `${shownMoment(answer.window.from)} to ${shownMoment(answer.window.to)}`,
@@ -82,14 +82,12 @@ const SloStatus = ({ of: answer, targetPct }: { readonly of: Status; readonly ta
     />
     <h3>Burn rate</h3>
     <table class="figures">
-      <TableHeader columns={['Over', 'Burn rate', 'Good', 'Of all']} />
+      <TableHeader columns={['Over', 'Burn rate', 'Good', 'Total']} />
       <tbody>
         {answer.burnRates.map(({ window, rate, good, total }) => (
           <tr key={window}>
             <td>{window}</td>
-            <td class={rate !== null && rate > 1 ? 'text-error' : ''}>
-              {rate === null ? 'not known' : rate.toFixed(2)}
-            </td>
+            <td class={rate !== null && rate > 1 ? 'text-error' : ''}>{rate === null ? 'no data' : rate.toFixed(2)}</td>
             <td>{good}</td>
             <td>{total}</td>
           </tr>

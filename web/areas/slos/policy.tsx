@@ -84,7 +84,7 @@ const StepFields = ({
             onChange={(value) => set({ burnRate: value ?? 0 })}
           />
           <TextInput
-            label="Over"
+            label="Window"
             maxLength={16}
             value={window ?? ''}
             problem={at('window')}

@@ -25,7 +25,7 @@ const since: Readonly<Record<Length, string>> = {
 };
 
 const metOf = ({ isMet, hasEnded }: Period): string => {
-  if (isMet === null) return 'not known';
+  if (isMet === null) return 'no data';
   return `${isMet ? 'yes' : 'no'}${hasEnded ? '' : ', so far'}`;
 };
 
@@ -35,7 +35,7 @@ export const Report = ({ id }: { readonly id: string }) => {
   const { answer, error } = useQuery(reportCall, sent);
   return (
     <>
-      <ChoiceInput label="By" options={periods} value={period} problem={undefined} onChange={setPeriod} />
+      <ChoiceInput label="Period" options={periods} value={period} problem={undefined} onChange={setPeriod} />
       <Problem error={error} />
       {answer === undefined ? null : (
         <>
@@ -43,7 +43,7 @@ export const Report = ({ id }: { readonly id: string }) => {
           <Scrolled class="scrolled" label="Report">
             <table class="figures texts">
               <TableHeader
-                columns={['From', 'Until', 'Target', 'Met', 'Indicator', 'Budget left', 'Incidents', 'Frozen']}
+                columns={['From', 'Until', 'Target', 'Met', 'SLI', 'Budget remaining', 'Incidents', 'Frozen']}
               />
               <tbody>
                 {answer.items.map((one) => (

@@ -52,7 +52,7 @@ const operators: Readonly<Record<Operator, string>> = {
   gte: 'at least',
 };
 const sides = { bad: 'bad events', good: 'good events' } as const;
-const titles = { bad: 'Bad', good: 'Good', total: 'All', value: 'The figure' } as const;
+const titles = { bad: 'Bad', good: 'Good', total: 'Total', value: 'Value' } as const;
 
 export const SliFields = ({
   sli,
@@ -88,7 +88,7 @@ export const SliFields = ({
           onChange={(operator) => onChange({ ...sli, operator })}
         />
         <NumberInput
-          label="Limit"
+          label="Threshold"
           hint="In the unit of the value; span durations are in nanoseconds"
           isSigned={true}
           value={sli.threshold ?? null}
@@ -100,7 +100,7 @@ export const SliFields = ({
   return (
     <>
       <ChoiceInput
-        label="It counts"
+        label="Counted events"
         options={sides}
         value={side}
         problem={undefined}

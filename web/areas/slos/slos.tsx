@@ -9,30 +9,30 @@ import { SloForm } from './form.tsx';
 import { Details } from './objective.tsx';
 import { shownWindow } from './window-fields.tsx';
 
-const noun = 'objective';
+const noun = 'SLO';
 
 const List = listed({
-  title: 'Objectives',
+  title: 'SLOs',
   call: slosCall,
   search: 'Search by name',
   sent: { sort: 'name' },
   nothing: 'No SLOs yet.',
   keyOf: ({ id }) => id,
   columns: {
-    Objective: ({ name }) => name,
+    SLO: ({ name }) => name,
     Service: ({ service }) => service,
     Target: ({ targetPct }) => `${targetPct} %`,
-    Over: shownWindow,
-    Indicator: ({ status }) => share(status?.sli ?? null),
-    'Budget left': ({ status }) => <Left percent={status?.budget.remainingPct ?? null} />,
+    Window: shownWindow,
+    SLI: ({ status }) => share(status?.sli ?? null),
+    'Budget remaining': ({ status }) => <Left percent={status?.budget.remainingPct ?? null} />,
   },
-  numbers: ['Target', 'Indicator', 'Budget left'],
+  numbers: ['Target', 'SLI', 'Budget remaining'],
   Tools: writeOf(noun, createSloCall),
   Open: openedOf({ noun, path: '/api/slos/{id}', Form: SloForm, Details }),
 });
 
-export const Slos = partsOf('Objectives', [
-  { name: '', title: 'Objectives', View: List },
+export const Slos = partsOf('SLOs', [
+  { name: '', title: 'SLOs', View: List },
   {
     name: 'import',
     title: 'Import',

@@ -64,7 +64,7 @@ const Row = ({ of: { field, value, test, selected, baseline, correlated } }: { r
 
 const Differences = ({ of }: { readonly of: Comparison }) => {
   const { items, selected, baseline, isSampled, reason } = of;
-  const summary = `${number.format(selected.count)} spans are selected, ${number.format(baseline.count)} are the rest${isSampled ? '; a sample was looked at' : ''}.`;
+  const summary = `${number.format(selected.count)} spans in the selection, ${number.format(baseline.count)} in the baseline${isSampled ? '; the result is based on a sample' : ''}.`;
   return (
     <>
       <p role="status">
@@ -73,7 +73,7 @@ const Differences = ({ of }: { readonly of: Comparison }) => {
       {items.length === 0 ? null : (
         <Scrolled class="scrolled" label="Differences">
           <table class="figures differences">
-            <TableHeader columns={['What', 'Selected', 'Rest']} />
+            <TableHeader columns={['Attribute', 'Selection', 'Baseline']} />
             <tbody>
               {items.map((difference) => (
                 <Row key={`${difference.field} ${difference.value} ${difference.test}`} of={difference} />

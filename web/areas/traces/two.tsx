@@ -105,7 +105,7 @@ const Calls = () => {
       </label>
       <Scrolled class="scrolled" label="Calls of both traces">
         <table class="figures texts two">
-          <TableHeader columns={['Call', 'Here', 'In other trace', 'Duration difference']} />
+          <TableHeader columns={['Call', 'In this trace', 'In other trace', 'Duration difference']} />
           <tbody>
             {shown.slice(0, maxCalls).map((call) => (
               <Line key={call.key} call={call} maxDifference={maxDifference} />

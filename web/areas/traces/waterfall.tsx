@@ -89,7 +89,7 @@ const barCell = ({ span, offsetNs }: PlacedSpan, whole: number, stretches: reado
 const oddities = {
   'missing-parent': 'missing parent',
   cycle: 'calls itself',
-  'clock-skew': 'clock moved',
+  'clock-skew': 'clock skew corrected',
 } as const;
 
 const Fold = ({ id, below, isFolded }: { readonly id: string; readonly below: number; readonly isFolded: boolean }) => (
@@ -183,7 +183,7 @@ export const Waterfall = ({
       items={rows}
       label="Spans"
       class="waterfall"
-      columns={['Span', 'Service', 'Duration', 'When']}
+      columns={['Span', 'Service', 'Duration', 'Timeline']}
       keyOf={keyOf}
       cellsOf={(row) =>
         'of' in row

@@ -60,7 +60,7 @@ const OpenChannel = ({
   readonly onClose: () => void;
 }) =>
   id === fresh ? (
-    <SidePanel label="Channel" title="A new channel" onClose={onClose}>
+    <SidePanel label="Channel" title="New channel" onClose={onClose}>
       <ChannelEditor onSaved={() => undefined} />
     </SidePanel>
   ) : (
@@ -95,8 +95,8 @@ export const Channels = listed({
   columns: {
     Channel: ({ name }) => name,
     Type: ({ settings }) => settings.type,
-    For: ({ description }) => description,
-    'Sent to': ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
+    Description: ({ description }) => description,
+    Enabled: ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
   },
   Open: OpenChannel,
 });

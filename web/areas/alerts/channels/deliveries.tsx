@@ -10,7 +10,7 @@ import { type Delivery, deliveriesCall } from './calls.ts';
 const alertsOf = ({ firing, resolved, isTest }: Delivery): string =>
   isTest
     ? 'a test'
-    : [...(firing > 0 ? [`${firing} firing`] : []), ...(resolved > 0 ? [`${resolved} ended`] : [])].join(', ');
+    : [...(firing > 0 ? [`${firing} firing`] : []), ...(resolved > 0 ? [`${resolved} resolved`] : [])].join(', ');
 
 const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
   of.length === 0 ? (
@@ -27,7 +27,7 @@ const Attempts = ({ of }: { readonly of: Delivery['attempts'] }) =>
 
 export const Deliveries = ({ of }: { readonly of: readonly Delivery[] }) => (
   <table class="figures texts">
-    <TableHeader columns={['Queued', 'State', 'Of', 'Attempts and responses']} />
+    <TableHeader columns={['Queued', 'State', 'Alerts', 'Attempts and responses']} />
     <tbody>
       {of.map((delivery) => (
         <tr key={delivery.id}>

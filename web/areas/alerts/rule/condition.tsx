@@ -229,7 +229,7 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
   <fieldset>
     <legend>Condition</legend>
     <ChoiceField
-      label="What happens"
+      label="Condition type"
       at="condition.kind"
       value={condition.kind}
       options={kinds}

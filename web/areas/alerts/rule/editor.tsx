@@ -37,10 +37,10 @@ const noData = {
   '': 'Keep the state; no records count as 0',
   keep: 'Keep the state',
   resolve: 'Resolve',
-  alert: 'it fires',
+  alert: 'Fire the alert',
   unknown: 'Alert "NoData"',
 } as const;
-const onError = { unknown: 'Alert "Error"', alert: 'it fires', keep: 'Keep the state' } as const;
+const onError = { unknown: 'Alert "Error"', alert: 'Fire the alert', keep: 'Keep the state' } as const;
 
 const Texts = ({
   label,
@@ -69,7 +69,7 @@ const Durations = ({ rule }: { readonly rule: WrittenRule }) => (
   <div class="inline">
     {(
       [
-        ['Evaluated every', 'interval', '1m'],
+        ['Evaluate every', 'interval', '1m'],
         ['For (pending period)', 'for', '0s'],
         ['Keep firing for', 'keepFiringFor', '0s'],
         ['Evaluation delay', 'delay', '0s'],
@@ -110,7 +110,7 @@ const Fields = ({ rule }: { readonly rule: WrittenRule }) => (
       <Durations rule={rule} />
       <div class="inline">
         <ChoiceField
-          label="Without data"
+          label="No data state"
           at="noData"
           value={rule.noData ?? ''}
           options={noData}
@@ -220,7 +220,7 @@ export const RuleEditor = () => {
   usePreview();
   const rule = draft.value;
   const call = id === '' ? createRuleCall : replaceRuleCall;
-  if (!isPermitted(call)) return <p class="said">{explainDenial(call, 'Writing rules')}</p>;
+  if (!isPermitted(call)) return <p class="said">{explainDenial(call, 'Editing alert rules')}</p>;
   return (
     <>
       {draftParseError.value === '' ? null : <p class="problem">{shownText(draftParseError.value)}</p>}
@@ -228,7 +228,7 @@ export const RuleEditor = () => {
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>
-            <h2>{id === '' ? 'A new rule' : shownText(before?.name ?? rule.name)}</h2>
+            <h2>{id === '' ? 'New alert rule' : shownText(before?.name ?? rule.name)}</h2>
             <Fields rule={rule} />
             {id === '' || before !== undefined ? <Save rule={rule} before={before} /> : null}
           </div>

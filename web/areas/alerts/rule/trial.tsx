@@ -72,21 +72,21 @@ const Values = ({ past }: { readonly past: Preview['past'] }) => {
 
 const Groups = ({ found }: { readonly found: Preview }) => (
   <>
-    <h3>Now</h3>
+    <h3>Current state</h3>
     <p role="status">
       State: <b class={found.state === 'firing' ? 'text-error' : ''}>{found.state}</b>,{' '}
       {number.format(found.groupCount)} {found.groupCount === 1 ? 'group' : 'groups'}.{found.error === null ? '' : ' '}
       {found.error === null ? null : <span class="text-error">{shownText(found.error)}</span>}
     </p>
     {found.groups.length === 0 ? null : (
-      <Scrolled class="numbers" label="Groups now">
+      <Scrolled class="numbers" label="Current instances">
         <table class="figures texts">
-          <TableHeader columns={['Group', 'State', 'Severity', 'Value', 'Why']} />
+          <TableHeader columns={['Instance', 'State', 'Severity', 'Value', 'Reason']} />
           <tbody>
             {found.groups.slice(0, maxGroups).map(({ alertId, labels, state, severity, value, reason }) => (
               <tr key={alertId}>
                 <td>
-                  <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
+                  <bdi>{shownText(shownLabels(labels) || 'no labels')}</bdi>
                 </td>
                 <td>{state}</td>
                 <td>{severity ?? ''}</td>
@@ -123,12 +123,12 @@ const Fired = ({ found }: { readonly found: Backtest }) => {
       {groups.length === 0 ? null : (
         <Scrolled class="numbers" label="Backtest results">
           <table class="figures texts">
-            <TableHeader columns={['Group', 'Times', 'For']} />
+            <TableHeader columns={['Instance', 'Firings', 'Duration']} />
             <tbody>
               {groups.slice(0, maxGroups).map(({ alertId, labels, firings: times, firingMs }) => (
                 <tr key={alertId}>
                   <td>
-                    <bdi>{shownText(shownLabels(labels) || 'everything')}</bdi>
+                    <bdi>{shownText(shownLabels(labels) || 'no labels')}</bdi>
                   </td>
                   <td>{number.format(times)}</td>
                   <td>{shownDuration(firingMs * 1e6)}</td>

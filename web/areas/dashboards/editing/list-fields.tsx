@@ -10,7 +10,7 @@ const texts = {
     ['labels', 'Labels', '{team="core"}'],
   ],
   dashboards: [
-    ['search', 'Names have', ''],
+    ['search', 'Name contains', ''],
     ['folder', 'Folder', 'Platform/Kafka'],
   ],
 } as const;

@@ -13,22 +13,22 @@ type PanelQuery = Panel['queries'][number];
 /** Selectable kinds; only an import creates a placeholder */
 const kinds: Readonly<Record<Exclude<Visual['kind'], 'placeholder'>, string>> = {
   'time-series': 'Time series',
-  stat: 'large figures',
-  gauge: 'gauges',
+  stat: 'Stat',
+  gauge: 'Gauge',
   'bar-gauge': 'Bar gauge',
-  heatmap: 'a heatmap',
-  histogram: 'a histogram',
+  heatmap: 'Heatmap',
+  histogram: 'Histogram',
   'state-timeline': 'State timeline',
   'status-history': 'Status history',
   bars: 'Bar chart',
-  pie: 'shares',
-  table: 'a table',
-  logs: 'log records',
-  text: 'text (Markdown)',
-  traces: 'traces',
+  pie: 'Pie chart',
+  table: 'Table',
+  logs: 'Logs',
+  text: 'Text (Markdown)',
+  traces: 'Traces',
   'node-graph': 'Node graph',
-  alerts: 'alerts',
-  dashboards: 'dashboards',
+  alerts: 'Alert list',
+  dashboards: 'Dashboard list',
 };
 
 /** Returns a query with default settings. */
@@ -162,8 +162,8 @@ const Appearance = ({
       {(
         [
           ['Decimals', 'decimals', decimals],
-          ['Lower limit', 'min', min],
-          ['Upper limit', 'max', max],
+          ['Min', 'min', min],
+          ['Max', 'max', max],
         ] as const
       ).map(([label, name, value]) => (
         <label key={name}>

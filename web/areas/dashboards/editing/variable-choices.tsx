@@ -118,7 +118,7 @@ export const QueriedFields = ({ variable, problem, onChange }: FieldsProps<Queri
       />
       {fixed === undefined ? null : (
         <Choice
-          label="They stand"
+          label="Position"
           value={fixed.place}
           options={entriesOf(places)}
           onChange={(place) => set({ fixed: { ...fixed, place } })}

@@ -16,7 +16,7 @@ import { Check, Choice, changed, entriesOf, type FieldsProps, Listed, Text } fro
 
 /** Text fields of a kind: field, label, example, and whether it is required */
 type TextField = readonly [field: string, label: string, placeholder: string, isNeeded?: 'needed'];
-const match: TextField = ['match', 'Of series', 'up{job="node"}'];
+const match: TextField = ['match', 'Series selector', 'up{job="node"}'];
 const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
   'label-values': [['label', 'Label', 'job', 'needed'], match],
   'label-names': [match],
@@ -26,11 +26,11 @@ const texts: Readonly<Partial<Record<Kind, readonly TextField[]>>> = {
     ['search', 'Search query', 'severity:error'],
   ],
   promql: [['expression', 'Expression', 'sum by (job) (up)', 'needed']],
-  text: [['selected', 'At first', '', 'needed']],
+  text: [['selected', 'Default value', '', 'needed']],
   constant: [['value', 'Value', '', 'needed']],
 };
 const commonTextFields: readonly TextField[] = [
-  ['title', 'Shown as', ''],
+  ['title', 'Label', ''],
   ['description', 'Description', ''],
 ];
 
@@ -64,7 +64,7 @@ const IntervalFields = ({ variable, answered, problem, onChange }: FieldsProps<O
   return (
     <>
       <Listed
-        label="Lengths"
+        label="Intervals"
         placeholder="5m"
         lines={textLines}
         items={variable.options}
@@ -143,14 +143,14 @@ export const VariableFields = (props: FieldsProps) => {
         />
       </Field>
       <Choice
-        label="Stands for"
+        label="Variable type"
         value={variable.kind}
         options={entriesOf(kinds)}
         onChange={(kind) => onChange(convertVariable(variable, kind))}
       />
       {variable.kind === 'field-values' ? (
         <Choice
-          label="Of"
+          label="Data source"
           value={variable.signal}
           options={[
             ['logs', 'log records'],
@@ -175,7 +175,7 @@ export const VariableFields = (props: FieldsProps) => {
       {isQueried(variable) ? <QueriedFields {...props} variable={variable} /> : null}
       {isChosen(variable) ? <ChosenFields {...props} variable={variable} /> : null}
       <Texts of={commonTextFields} {...props} />
-      <Choice label="Is shown" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
+      <Choice label="Display" value={variable.hide} options={entriesOf(hides)} onChange={(hide) => set({ hide })} />
       <Check label="Include in the URL" isOn={variable.inAddress} onChange={(inAddress) => set({ inAddress })} />
     </>
   );

@@ -17,10 +17,10 @@ export const kinds: Readonly<Record<Kind, string>> = {
   'metric-names': 'Metric names',
   'label-names': 'Label names',
   promql: 'PromQL result',
-  list: 'a list',
-  interval: 'an interval',
+  list: 'Custom list',
+  interval: 'Interval',
   text: 'Text box',
-  constant: 'a constant',
+  constant: 'Constant',
   filters: 'Label filters',
 };
 const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text);

@@ -134,7 +134,7 @@ export const HistogramPanel = ({ drawn, height }: PanelProps) => {
       </p>
       <details class="numbers-of">
         <summary>Data table</summary>
-        <Scrolled class="numbers" label={`Numbers of ${drawn.title || 'the histogram'}`}>
+        <Scrolled class="numbers" label={`Data of ${drawn.title || 'the histogram'}`}>
           <table>
             <TableHeader columns={['From', ...series.slice(0, 20).map(({ name }) => name)]} />
             <tbody>

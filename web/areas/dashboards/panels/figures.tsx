@@ -117,7 +117,7 @@ export const PiePanel = ({ drawn }: PanelProps) => {
   const rest = figures.slice(maxSlices - 1).reduce((sum, { value }) => sum + (value ?? 0), 0);
   const shown =
     figures.length > maxSlices
-      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'all others', value: rest }]
+      ? [...figures.slice(0, maxSlices - 1), { ...first, key: 'rest', name: 'other', value: rest }]
       : figures;
   let at = 0;
   return (

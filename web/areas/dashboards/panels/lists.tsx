@@ -51,7 +51,7 @@ export const TracesPanel = (props: PanelProps) => {
   return (
     <Scrolled class="panel-rows" label={`Traces of ${drawn.title === '' ? 'the panel' : drawn.title}`}>
       <table class="figures texts">
-        <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Began']} />
+        <TableHeader columns={['Trace', 'Service', 'Duration', 'Status', 'Start']} />
         <tbody>
           {spans.slice(0, maxSpans).map(({ trace, time, service, name, duration, failed }, index) => (
             <tr key={`${index} ${trace}`}>

@@ -56,9 +56,9 @@ const legendOf = (rows: readonly Row[]): readonly (readonly [text: string, look:
 const TableOf = ({ rows, title }: { readonly rows: readonly Row[]; readonly title: string }) => (
   <details class="numbers-of">
     <summary>Data table</summary>
-    <Scrolled class="numbers" label={`Numbers of ${title || 'the states'}`}>
+    <Scrolled class="numbers" label={`Data of ${title || 'the states'}`}>
       <table>
-        <TableHeader columns={['What', 'State', 'From', 'To']} />
+        <TableHeader columns={['Series', 'State', 'From', 'To']} />
         <tbody>
           {rows
             .flatMap(({ field, stretches }) => stretches.map((stretch) => ({ field, ...stretch })))
