@@ -5,25 +5,33 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { openHeadStore } from '../../api/audit/tree-head-store.ts';
+import { type HeadStore, openHeadStore } from '../../api/audit/tree-head-store.ts';
+import type { Bus } from '../../schemas/ports/bus.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { allTopics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { headKey, headOf, headsIn, landHeads } from './signed-heads.ts';
 
-test('heads are read in order of size, landed or not, each once and exactly as signed', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'oiq-heads-'));
-  const columns = await chdbColumns({ directory: join(directory, 'columns') });
+const directory = mkdtempSync(join(tmpdir(), 'oiq-heads-'));
+let columns: Columns;
+let bus: Bus;
+let heads: HeadStore;
+test.before(async () => {
+  columns = await chdbColumns({ directory: join(directory, 'columns') });
   await migrate(columns, silent);
-  const bus = await segmentsBus({ directory: join(directory, 'bus') });
+  bus = await segmentsBus({ directory: join(directory, 'bus') });
   await bus.ensureTopics(allTopics);
-  const heads = openHeadStore(bus, columns);
-  t.teardown(async () => {
-    await heads.close();
-    await bus.close();
-    await columns.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  heads = openHeadStore(bus, columns);
+});
+test.after.always(async () => {
+  await heads?.close();
+  await bus?.close();
+  await columns?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test.serial('heads are read in order of size, landed or not, each once and exactly as signed', async (t) => {
   const all = (...args: [tenantId: string, after?: number, upTo?: number]) => headsIn(heads, ...args);
   const landed = () => landHeads(bus, columns);
 
@@ -49,4 +57,18 @@ test('heads are read in order of size, landed or not, each once and exactly as s
   t.deepEqual(await all('a'), [three, again, ten], 'two heads over the same records are one');
   t.true((await all('a')).every((head) => headKey.signed(head)));
   t.deepEqual(await all('c'), []);
+});
+
+test.serial('heads of the same size at the end of a page of a thousand are all read', async (t) => {
+  // Otherwise two heads of the same size become one.
+  await columns.execute('SYSTEM STOP MERGES evidence_heads');
+  const head = headOf('paged', 1);
+  const sized = (size: number, signedAt = head.signedAt) => ({ ...head, size, signedAt });
+  await heads.publish(Array.from({ length: 1_000 }, (_, place) => sized(place + 1)));
+  await landHeads(bus, columns);
+  await heads.publish([sized(1_000, '2026-03-01T11:00:00.000Z')]);
+  await landHeads(bus, columns);
+  const sizes = (await headsIn(heads, 'paged')).map(({ size }) => size);
+  t.deepEqual(sizes.slice(-3), [999, 1_000, 1_000]);
+  t.is(sizes.length, 1_001);
 });

@@ -49,7 +49,8 @@ const BacktestView = z.strictObject({
   createdAt: z.string(),
 });
 
-const groupsOf = (transitions: readonly AlertTransition[], doneMs: number) => {
+/** Returns how often and how long each alert would have fired until `doneMs`; those that never fired are omitted. */
+export const groupsOf = (transitions: readonly AlertTransition[], doneMs: number) => {
   const byAlert = new Map<
     string,
     { labels: Record<string, string>; firings: number; firingMs: number; sinceMs?: number | undefined }

@@ -1,0 +1,44 @@
+/** Use of containers whose metrics do not arrive at the same time. */
+import test from 'ava';
+import type { Reading } from '../../queries/reading.ts';
+import { readCompute } from '../../subjects/infrastructure/compute.ts';
+import { agentOf, type Metric } from '../end-to-end/infrastructure-senders.ts';
+import { openTables, type Tables } from './sink-tables.ts';
+
+const minuteMs = 60_000;
+const endMs = Math.floor((Date.now() - 3_600_000) / minuteMs) * minuteMs;
+
+let tables: Tables;
+test.before(async () => {
+  tables = await openTables();
+});
+test.after.always(() => tables?.close());
+
+const gauge = (name: string, value: number, atMs: number): Metric => ({
+  name,
+  kind: 'gauge',
+  points: [{ values: [[atMs, value]] }],
+});
+
+test('the use of a container includes what it sent up to 150 s before its newest metric', async (t) => {
+  const agent = agentOf(tables.columns, 'a');
+  const sent = { near: 2 * minuteMs, far: 3 * minuteMs };
+  for (const [id, earlierMs] of Object.entries(sent))
+    await agent.metrics(
+      { 'container.id': id },
+      [gauge('container.cpu.usage', 0.5, endMs - earlierMs), gauge('container.memory.usage', 1_000, endMs)],
+      endMs,
+    );
+  const reading = {
+    plan: { name: 'all', entitlements: ['metrics'] } as unknown as Reading['plan'],
+    columns: tables.columns.of('a'),
+    nowMs: endMs,
+  };
+  const range = { from: BigInt(endMs - 10 * minuteMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n };
+  const { items } = await readCompute(reading, range, {});
+  const used = items.map(({ id, cpuCores, memory }) => [id, cpuCores.value, memory.value]);
+  t.deepEqual(used.toSorted(), [
+    ['container:far', null, 1_000],
+    ['container:near', 0.5, 1_000],
+  ]);
+});
