@@ -1,4 +1,5 @@
 /** Starts the management API as a role. */
+import '../subjects/query-kinds.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limitedColumns } from '../queries/limits/limited-columns.ts';
 import { readLimitsOf } from '../queries/limits/settings.ts';

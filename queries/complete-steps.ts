@@ -2,6 +2,7 @@
 import type { Answer, QueryContext } from './answer.ts';
 import { signalsOf } from './freshness.ts';
 import type { Query } from './query.ts';
+import { isAtStepEnds, kindOf } from './query-kind.ts';
 import { retentionDaysOf } from './range.ts';
 import type { Reading } from './reading.ts';
 
@@ -12,15 +13,11 @@ export interface Steps {
   readonly stepMs: number;
 }
 
-/** Returns whether the value of a step is taken at its end, as in PromQL, instead of from its records. */
-const isAtEnds = (query: Query): boolean =>
-  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtEnds));
-
 const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 /** Returns the context of a query that returns these steps. */
 export const buildStepsContext = (query: Query, { fromMs, toMs, stepMs }: Steps): QueryContext => ({
-  range: isAtEnds(query) ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
+  range: isAtStepEnds(query) ? { from: ns(fromMs + stepMs), to: ns(toMs) } : { from: ns(fromMs), to: ns(toMs) - 1n },
   stepMs,
 });
 
@@ -35,7 +32,7 @@ export const stepValues = (
   points: Answer['series'][number]['points'],
   { fromMs, toMs, stepMs }: Steps,
 ): (number | null)[] => {
-  const shiftMs = isAtEnds(query) ? stepMs : 0;
+  const shiftMs = isAtStepEnds(query) ? stepMs : 0;
   const values = new Array<number | null>((toMs - fromMs) / stepMs).fill(null);
   for (const [timeMs, value] of points) {
     const index = (timeMs - shiftMs - fromMs) / stepMs;
@@ -43,9 +40,6 @@ export const stepValues = (
   }
   return values;
 };
-
-/** Runs a query that is part of another one. */
-export type RunPart = (part: Query, context: QueryContext) => Promise<Answer>;
 
 const hourMs = 3_600_000;
 
@@ -57,6 +51,6 @@ export const retentionStartMs = (query: Query, { plan, nowMs }: Pick<Reading, 'p
 
 /** Returns values from the first records on: a new group had no zeros before. */
 export const sinceFirst = (query: Query, values: readonly (number | null)[]): (number | null)[] => {
-  const first = query.kind === 'aggregate' ? values.findIndex((value) => value !== null && value !== 0) : 0;
+  const first = kindOf(query).hasZeros === true ? values.findIndex((value) => value !== null && value !== 0) : 0;
   return values.map((value, index) => (index < first ? null : value));
 };

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { explained, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
 import type { QueryReading } from './promql/reading.ts';
-import { type QueryRequest, type RunOptions, run } from './run.ts';
+import type { RunContext } from './query-kind.ts';
+import { type QueryRequest, run } from './run.ts';
 
 const Selection = z.strictObject({
   selected: z.int(),
@@ -82,7 +83,7 @@ const planOf = async (columns: TenantColumns, sql: string, parameters?: QueryPar
 export const explain = async (
   query: QueryRequest,
   reading: QueryReading,
-  options: RunOptions,
+  options: RunContext,
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
   const { columns } = reading;

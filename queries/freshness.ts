@@ -1,5 +1,6 @@
 /** Freshness of a query's data. */
 import type { Query } from './query.ts';
+import { kindOf, partsOf } from './query-kind.ts';
 import type { Reading } from './reading.ts';
 import type { Result } from './result.ts';
 import { signals as definitions, type ReadSignal } from './signals/index.ts';
@@ -7,24 +8,10 @@ import { formatTime } from './time.ts';
 
 const minutes = 20;
 
-/** Returns the data sources that a query reads. */
+/** Returns the data sources that a query reads, including those of its parts. */
 export const signalsOf = (query: Query): readonly ReadSignal[] => {
-  switch (query.kind) {
-    case 'rows':
-    case 'aggregate':
-      return [query.signal];
-    case 'slo':
-    case 'check':
-      return [];
-    case 'anomaly':
-      return query.query === undefined ? [] : signalsOf(query.query);
-    case 'forecast':
-      return signalsOf(query.query);
-    case 'formula':
-      return [...new Set(Object.values(query.queries).flatMap(signalsOf))];
-    default:
-      return ['metrics'];
-  }
+  const inParts = partsOf(query).flatMap(([, part]) => signalsOf(part));
+  return [...new Set([...kindOf(query).signals(query), ...inParts])];
 };
 
 interface Row {

@@ -1,7 +1,7 @@
 /** Runs a query for a half-open window, in total or by steps: the input of alert rules and SLOs. */
 import type { Answer, QueryContext } from './answer.ts';
-import { runFormula } from './formula/formula.ts';
 import type { Query } from './query.ts';
+import { kindOf, type RunPart } from './query-kind.ts';
 
 export interface QueryWindow {
   readonly fromMs: number;
@@ -19,7 +19,8 @@ const ns = (ms: number): bigint => BigInt(ms) * 1_000_000n;
  */
 export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: QueryWindow): QueryContext => {
   const bySteps = { stepMs, stepsFrom: 'range' } as const;
-  if (query.kind === 'promql') return { range: { from: ns(fromMs + (stepMs ?? 0)), to: ns(toMs) }, ...bySteps };
+  if (kindOf(query).isAtStepEnds === true)
+    return { range: { from: ns(fromMs + (stepMs ?? 0)), to: ns(toMs) }, ...bySteps };
   return { range: { from: ns(fromMs), to: ns(toMs) - 1n }, ...bySteps, isNewestWithin: true };
 };
 
@@ -27,15 +28,12 @@ export const buildWindowContext = (query: Query, { fromMs, toMs, stepMs }: Query
  * Runs a query over a window. Points are at the starts of steps for every kind of query. Parts of a formula run
  * separately, because PromQL evaluates a step at its end, unlike counts.
  */
-export const answerOver = async (
-  query: Query,
-  window: QueryWindow,
-  runPart: (query: Query, context: QueryContext) => Promise<Answer>,
-): Promise<Answer> => {
-  if (query.kind === 'formula') return runFormula(query, (part) => answerOver(part, window, runPart));
+export const answerOver = async (query: Query, window: QueryWindow, runPart: RunPart): Promise<Answer> => {
+  const { combine, isAtStepEnds = false } = kindOf(query);
+  if (combine !== undefined) return combine(query, (part) => answerOver(part, window, runPart));
   const answer = await runPart(query, buildWindowContext(query, window));
   const { stepMs } = window;
-  if (query.kind !== 'promql' || stepMs === undefined) return answer;
+  if (!isAtStepEnds || stepMs === undefined) return answer;
   return {
     ...answer,
     partialSteps: answer.partialSteps.map((atMs) => atMs - stepMs),

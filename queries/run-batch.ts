@@ -6,8 +6,9 @@ import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
 import type { QueryReading } from './promql/reading.ts';
 import type { FormulaQuery, MetricQuery, PromqlQuery, Query } from './query.ts';
+import type { RunContext } from './query-kind.ts';
 import type { Result } from './result.ts';
-import { type RunOptions, run } from './run.ts';
+import { run } from './run.ts';
 
 export interface Questions {
   readonly queries: Readonly<Record<string, MetricQuery | PromqlQuery>>;
@@ -22,7 +23,7 @@ export interface Questions {
 export const runBatch = async (
   { queries, formulas }: Questions,
   reading: QueryReading,
-  { signal, ...options }: RunOptions,
+  { signal, ...options }: RunContext,
 ): Promise<Record<string, Result>> => {
   const failed = new AbortController();
   const ending = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);

@@ -1,31 +1,15 @@
 /** Runs any query and returns the common result format. */
 import type { z } from 'zod';
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
-import { runAggregate } from './aggregate/aggregate.ts';
-import { runAnomaly } from './anomalies/run-anomaly.ts';
-import type { Answer, QueryContext } from './answer.ts';
-import { runCheck } from './checks/run-check.ts';
-import type { RunPart } from './complete-steps.ts';
+import type { Answer } from './answer.ts';
 import { invalid } from './errors.ts';
-import { runForecast } from './forecast/run-forecast.ts';
-import { runFormula } from './formula/formula.ts';
 import { freshnessOf, signalsOf } from './freshness.ts';
-import { hintOfAnswer } from './hints/answers.ts';
-import { hintOfMetric } from './metrics/hint.ts';
-import { runMetric } from './metrics/metric.ts';
 import type { QueryReading } from './promql/reading.ts';
-import { runPromql } from './promql/run-promql.ts';
 import { Query } from './query.ts';
+import { kindOf, type RunContext } from './query-kind.ts';
 import { refuseBeyondRetention } from './range.ts';
 import type { Result } from './result.ts';
-import { runRows } from './rows/rows.ts';
-import { runSlo } from './slos/run-slo.ts';
 import { formatTime } from './time.ts';
-
-export interface RunOptions extends QueryContext {
-  /** Aborts the query, also in the engine. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** A query as written by callers: properties with a default may be omitted. */
 export type QueryRequest = z.input<typeof Query>;
@@ -39,7 +23,7 @@ export type QueryRequest = z.input<typeof Query>;
 export const run = async (
   request: QueryRequest,
   reading: QueryReading,
-  { signal, ...options }: RunOptions,
+  { signal, ...options }: RunContext,
 ): Promise<Result> => {
   const query = queryOf(request);
   if (options.range.from > options.range.to) throw invalid('from', 'is after to');
@@ -76,7 +60,7 @@ export const run = async (
 export const answerOnly = (
   query: Query,
   reading: QueryReading,
-  { signal, ...context }: RunOptions,
+  { signal, ...context }: RunContext,
 ): Promise<Answer> => {
   for (const each of signalsOf(query))
     refuseBeyondRetention(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
@@ -107,49 +91,18 @@ export const withSignal = (
   };
 };
 
-const answerTo = async (
-  query: Query,
-  reading: QueryReading,
-  context: QueryContext & Pick<RunOptions, 'signal'>,
-): Promise<Answer> => {
-  switch (query.kind) {
-    case 'rows':
-      return runRows(query, reading, context);
-    case 'aggregate':
-      return runAggregate(query, reading, context);
-    case 'metric':
-      return runMetric(query, reading, context);
-    case 'slo':
-      return runSlo(query, reading, context);
-    case 'check':
-      return runCheck(query, reading, context);
-    case 'formula':
-      return runFormula(query, (part) => answerTo(part, reading, context));
-    case 'anomaly':
-      return runAnomaly(query, reading, context, runPart(reading, context));
-    case 'forecast':
-      return runForecast(query, reading, context, runPart(reading, context));
-    default:
-      return runPromql(query, reading, context);
-  }
-};
-
-/** Runs a query that is part of another one, over its own range. */
-const runPart =
-  (reading: QueryReading, { signal }: Pick<RunOptions, 'signal'>): RunPart =>
-  (part, context) =>
-    answerTo(part, reading, { ...context, signal });
+const answerTo = (query: Query, reading: QueryReading, context: RunContext): Promise<Answer> =>
+  kindOf(query).run(query, reading, context, (part, ofPart) =>
+    answerTo(part, reading, { ...ofPart, signal: context.signal }),
+  );
 
 /** Returns the hint for an answer without the requested values. */
 export const hintTo = async (
   query: Query,
   answer: Answer,
   reading: QueryReading,
-  range: RunOptions['range'],
-): Promise<string | undefined> => {
-  if (query.kind === 'metric') return hintOfMetric(query, answer, reading);
-  return query.kind === 'rows' || query.kind === 'aggregate' ? hintOfAnswer(query, answer, range, reading) : undefined;
-};
+  range: RunContext['range'],
+): Promise<string | undefined> => kindOf(query).hint?.(query, answer, range, reading);
 
 /** Returns the query with its defaults. Throws `VALIDATION_FAILED` about the first error. */
 export const queryOf = (input: unknown): Query => {

@@ -3,16 +3,13 @@
 import { z } from 'zod';
 import { type Reference, referenceOf } from '../schemas/fields.ts';
 import { anyRow } from '../schemas/tables/any-row.ts';
-import { figuresOf } from './aggregate/measures.ts';
-import { invalid, QueryError } from './errors.ts';
-import { forecastProblem } from './forecast/run-forecast.ts';
-import { namesIn, parseFormula } from './formula/parse.ts';
+import { QueryError } from './errors.ts';
 import type { Query } from './query.ts';
+import { kindOf, partsOf, type QueryInspection } from './query-kind.ts';
 import type { Reading } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
 import type { Search, SearchReference } from './search/tree.ts';
 import { type QuerySignal, signals } from './signals/index.ts';
-import { ValueReader } from './values.ts';
 
 export const Validity = z.strictObject({
   isValid: z.boolean().nullable().describe('`null` if unknown, for the given reasons'),
@@ -66,55 +63,28 @@ class QueryInspector {
   readonly problems: Problem[] = [];
 
   query(query: Query, path = 'query'): this {
-    switch (query.kind) {
-      case 'rows':
-        this.#search(query.search, query.signal, path, 'search');
-        for (const [index, name] of (query.fields ?? []).entries())
-          this.#field(name, query.signal, `${path}.fields.${index}`);
-        return this;
-      case 'aggregate':
-        return this.#aggregate(query, path);
-      case 'metric':
-        this.#attempt(path, () => {
-          if (query.overTime === 'quantile' && query.quantile === undefined)
-            throw invalid('quantile', 'is required for quantile, such as 0.95');
-          if (query.search !== undefined) parseSearch(query.search, 'metrics', { path: 'search' });
-        });
-        this.named.push({ what: 'metric', metric: query.metric, path: `${path}.metric` });
-        return this;
-      case 'anomaly':
-        return query.query === undefined ? this : this.query(query.query, `${path}.query`);
-      case 'forecast': {
-        const [at, message = ''] = forecastProblem(query) ?? [];
-        if (at !== undefined) this.problems.push({ path: `${path}.${at}`, message });
-        return this.query(query.query, `${path}.query`);
-      }
-      case 'formula':
-        this.#attempt(path, () => {
-          const names = namesIn(parseFormula(query.expression));
-          if (names.length === 0) throw invalid('expression', 'must name at least one query');
-          for (const name of names)
-            if (!Object.hasOwn(query.queries, name))
-              throw invalid('expression', `names ${name}, which is not one of the queries`);
-        });
-        for (const [name, part] of Object.entries(query.queries)) this.query(part, `${path}.queries.${name}`);
-        return this;
-      default:
-        return this;
-    }
+    kindOf(query).inspect?.(query, this.#inspectionAt(path));
+    for (const [at, part] of partsOf(query)) this.query(part, `${path}.${at}`);
+    return this;
   }
 
-  #aggregate({ signal, search, measures, groupBy }: Extract<Query, { kind: 'aggregate' }>, path: string): this {
-    this.#search(search, signal, path, 'search');
-    for (const [index, name] of groupBy.entries()) this.#field(name, signal, `${path}.groupBy.${index}`);
-    this.#attempt(path, () => {
-      figuresOf(measures, signal, new ValueReader(signal));
-      for (const [index, measure] of measures.entries()) {
-        if (measure.field !== undefined) this.#field(measure.field, signal, `${path}.measures.${index}.field`);
-        this.#search(measure.search, signal, path, `measures.${index}.search`);
-      }
-    });
-    return this;
+  #inspectionAt(path: string): QueryInspection {
+    const attempt: QueryInspection['attempt'] = (read) => this.#attempt(path, read);
+    return {
+      attempt,
+      problem: (at, message) => this.problems.push({ path: `${path}.${at}`, message }),
+      search: (text, signal, at) =>
+        text === undefined
+          ? undefined
+          : attempt(() => {
+              this.named.push(...inSearch(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`));
+            }),
+      field: (name, signal, at) => {
+        const reference = referenceOf(signals[signal].fields, name) as Reference;
+        this.named.push(...attribute(reference, signal, `${path}.${at}`));
+      },
+      metric: (metric, at) => this.named.push({ what: 'metric', metric, path: `${path}.${at}` }),
+    };
   }
 
   /** Records an error and continues with the rest. */
@@ -128,17 +98,6 @@ class QueryInspector {
         message: error.message,
       });
     }
-  }
-
-  #search(text: string | undefined, signal: QuerySignal, path: string, at: string): void {
-    if (text === undefined) return;
-    this.#attempt(path, () => {
-      this.named.push(...inSearch(parseSearch(text, signal, { path: at }), signal, `${path}.${at}`));
-    });
-  }
-
-  #field(name: string, signal: QuerySignal, path: string): void {
-    this.named.push(...attribute(referenceOf(signals[signal].fields, name) as Reference, signal, path));
   }
 }
 

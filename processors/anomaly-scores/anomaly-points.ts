@@ -125,7 +125,7 @@ const gapsIn = async (
   counts: readonly string[],
 ): Promise<number[]> => {
   const { query, step } = detector;
-  if (counts.length === 0 || chunk.mode === 'learning' || query.kind !== 'aggregate') return [];
+  if (counts.length === 0 || chunk.mode === 'learning' || !('measures' in query)) return [];
   const all: Query = {
     kind: 'aggregate',
     signal: query.signal,

@@ -4,17 +4,11 @@
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Answer, QueryContext } from '../answer.ts';
-import {
-  buildStepsContext,
-  type RunPart,
-  retentionStartMs,
-  type Steps,
-  sinceFirst,
-  stepValues,
-} from '../complete-steps.ts';
+import { buildStepsContext, retentionStartMs, type Steps, sinceFirst, stepValues } from '../complete-steps.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { invalid } from '../errors.ts';
 import type { AnomalyQuery, MeasuringQuery } from '../query.ts';
+import type { RunPart } from '../query-kind.ts';
 import type { Reading } from '../reading.ts';
 import { parseDuration } from '../time.ts';
 import { type Banded, type BandPoint, bandsAnswer, detectorBands, thinned } from './bands.ts';

@@ -4,6 +4,7 @@
 import { bucketOf, compareGroups, groupsOf } from '../aggregate/aggregate.ts';
 import { type Figure, figuresOf } from '../aggregate/measures.ts';
 import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
+import type { Outcome } from '../outcome.ts';
 import type { AggregateQuery } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
@@ -12,7 +13,6 @@ import { searchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { type Steps, secondsIn, stepsOf } from '../steps.ts';
 import { ValueReader } from '../values.ts';
-import type { Outcome } from './outcome.ts';
 
 /** Maximum number of queries in one statement: each adds a condition that is evaluated for every record. */
 export const maxAggregates = 32;

@@ -4,17 +4,15 @@
  */
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import { runAnomaly } from '../anomalies/run-anomaly.ts';
 import type { Answer, QueryContext } from '../answer.ts';
-import { runForecast } from '../forecast/run-forecast.ts';
-import { runFormula } from '../formula/formula.ts';
 import { signalsOf } from '../freshness.ts';
+import type { Outcome, ReportOutcome } from '../outcome.ts';
 import type { QueryReading } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
+import { kindOf, partsOf, type QueryBatch, type RunPart } from '../query-kind.ts';
 import { refuseBeyondRetention } from '../range.ts';
 import { answerOnly, type RowsAndBytes, withSignal } from '../run.ts';
-import { contextKey, type Kind, kinds, type SharedKind, shareOf } from './kinds.ts';
-import type { Outcome, ReportOutcome } from './outcome.ts';
+import { contextKey } from './context-key.ts';
 import { RecentTimes } from './recent-durations.ts';
 import { type Question, WaitingQuestions } from './waiting-queries.ts';
 
@@ -79,6 +77,19 @@ const reportCost =
     for (const { costListeners } of questions) for (const onCost of costListeners) onCost(cost);
   };
 
+/** Returns the statements that answer a query together with others. Throws for a kind whose queries run alone. */
+const batchOf = (query: Query): QueryBatch<Query> => {
+  const { batch } = kindOf(query);
+  if (batch === undefined) throw new Error(`queries of kind ${query.kind} are not batched`);
+  return batch;
+};
+
+/** Returns the key that the queries of one batch share; undefined for a query that runs alone. */
+const shareOf = (query: Query, context: QueryContext): string | undefined => {
+  const key = kindOf(query).batch?.key(query, context);
+  return key === undefined ? undefined : `${query.kind} ${key}`;
+};
+
 /** Batches the queries of one tenant that arrive within some milliseconds or wait for a slot. */
 export class Answers {
   readonly #options: AnswersOptions;
@@ -114,10 +125,8 @@ export class Answers {
     signal?.throwIfAborted();
     for (const each of signalsOf(query))
       refuseBeyondRetention(context.range, { caller: reading, signal: each, nowMs: reading.nowMs });
-    if (query.kind === 'formula') return runFormula(query, (part) => this.run(part, reading, context, options));
-    const runPart = (part: Query, of: QueryContext): Promise<Answer> => this.run(part, reading, of, options);
-    if (query.kind === 'forecast') return runForecast(query, reading, context, runPart);
-    if (query.kind === 'anomaly' && query.query !== undefined) return runAnomaly(query, reading, context, runPart);
+    const runPart: RunPart = (part, ofPart) => this.run(part, reading, ofPart, options);
+    if (partsOf(query).length > 0) return kindOf(query).run(query, reading, context, runPart);
     const question = this.#questionOf(query, reading, context, options);
     question.waiterCount++;
     if (onCost !== undefined) question.costListeners.push(onCost);
@@ -163,8 +172,8 @@ export class Answers {
       waiterCount: 0,
       costListeners: [],
       late: 0,
-      share: share === undefined ? key : share.join(' '),
-      maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, kinds[share[0]]),
+      share: share ?? key,
+      maxBatch: share === undefined ? 1 : this.#maxBatchOf(text, batchOf(query).max),
       answer: Promise.withResolvers(),
       left: new AbortController(),
     };
@@ -181,7 +190,7 @@ export class Answers {
     return question;
   }
 
-  #maxBatchOf(text: string, { maxBatch }: Kind): number {
+  #maxBatchOf(text: string, maxBatch: number): number {
     return this.#isLoaded ? maxBatch : Math.min(maxBatch, this.#slow.get(text) ?? maxBatch);
   }
 
@@ -240,7 +249,6 @@ export class Answers {
 
   async #runBatch(questions: readonly Question[]): Promise<void> {
     const [{ query: first, reading }] = questions as readonly [Question];
-    const { runBatch } = kinds[first.kind as SharedKind];
     const begun = performance.now();
     const late = AbortSignal.timeout(this.#options.sharedMs);
     const left = allLeft(questions);
@@ -257,7 +265,7 @@ export class Answers {
     let outcomes: readonly Outcome[] = [];
     try {
       const columns = withSignal(reading.columns, AbortSignal.any([late, left]), reportCost(questions));
-      outcomes = await runBatch(
+      outcomes = await batchOf(first).run(
         questions.map(({ query }) => query),
         { ...reading, columns },
         questions.map(({ context }) => context) as [QueryContext, ...QueryContext[]],
@@ -288,7 +296,7 @@ export class Answers {
       question.late++;
       if (question.late > (isLoaded ? 2 : maxLateRetries))
         this.#refuse(question, this.timeoutError(sharedMs, ', with others'));
-      else if (isLoaded) this.#wait(question, kinds[question.query.kind as SharedKind].maxBatch);
+      else if (isLoaded) this.#wait(question, batchOf(question.query).max);
       else this.#wait(question, half);
       if (isLoaded) continue;
       makeRoom(this.#slow);

@@ -10,9 +10,9 @@ import { answerOf } from '../metrics/metric-answer.ts';
 import { type Group, metricLimits } from '../metrics/plan.ts';
 import { type SelectedSeries, selectSeriesBatch, unitOf } from '../metrics/selection.ts';
 import { type Windows, windowsOf } from '../metrics/windows.ts';
+import type { Outcome } from '../outcome.ts';
 import type { MetricQuery } from '../query.ts';
 import type { Reading } from '../reading.ts';
-import type { Outcome } from './outcome.ts';
 
 /**
  * Maximum number of queries in one statement: each adds a condition that is evaluated for every series of its metrics.

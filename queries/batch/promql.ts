@@ -5,6 +5,7 @@
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { QueryContext } from '../answer.ts';
+import type { Outcome, ReportOutcome } from '../outcome.ts';
 import { withAdded } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { SelectedSeries } from '../promql/fetch/choose.ts';
@@ -26,7 +27,6 @@ import {
 import { testOf } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
 import { BatchTooLargeError, chooseNamed, nameOf, readNamed, type SeriesByWindow, windowKey } from './named-series.ts';
-import type { Outcome, ReportOutcome } from './outcome.ts';
 import { type BatchContext, type Group, groupsOf, heavyOf, type Member, roundsOf } from './promql-rounds.ts';
 
 /** Maximum number of queries whose series are read in one batch. */

@@ -2,10 +2,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { digits } from '../anomalies/anomaly-text.ts';
 import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
-import { buildStepsContext, type RunPart, retentionStartMs, sinceFirst, stepValues } from '../complete-steps.ts';
+import { buildStepsContext, retentionStartMs, sinceFirst, stepValues } from '../complete-steps.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { invalid } from '../errors.ts';
 import type { ForecastQuery } from '../query.ts';
+import type { RunPart } from '../query-kind.ts';
 import type { Reading } from '../reading.ts';
 import type { TableColumn } from '../result.ts';
 import { parseDuration } from '../time.ts';

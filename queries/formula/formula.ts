@@ -3,6 +3,7 @@ import { type Answer, seriesAnswer, tableAnswer } from '../answer.ts';
 import { invalid } from '../errors.ts';
 import { withoutNoise } from '../figures.ts';
 import type { FormulaQuery, Query } from '../query.ts';
+import { kindOf } from '../query-kind.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
 import { evaluate, type Quantity } from './arithmetic.ts';
 import { namesIn, parseFormula } from './parse.ts';
@@ -24,9 +25,8 @@ export const runFormula = async (query: FormulaQuery, answer: (part: Query) => P
         'expression',
         `names ${name}, which is not one of the queries: ${Object.keys(query.queries).join(', ')}`,
       );
-    if (part.kind === 'rows') throw invalid(`queries.${name}`, 'must return aggregates, not rows');
-    if (part.kind === 'aggregate' && part.measures.length !== 1)
-      throw invalid(`queries.${name}.measures`, 'must have one measure: a formula reads one value of a query');
+    const [path, message] = kindOf(part).formulaProblem?.(part) ?? [];
+    if (path !== undefined && message !== undefined) throw invalid(['queries', name, ...path].join('.'), message);
     return [name, part];
   });
   const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await answer(part)] as const)));

@@ -2,21 +2,29 @@
 
 import { defaultName } from '../aggregate/measures.ts';
 import type { Answer } from '../answer.ts';
-import type { AggregateQuery, Query } from '../query.ts';
+import type { AggregateQuery, RowsQuery } from '../query.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
 import { type FruitlessQuestion, hintOfRecords } from './records.ts';
 
-/** Returns the hint for an answer to a query of records; undefined if it has values for everything requested. */
-export const hintOfAnswer = (
-  query: Extract<Query, { kind: 'rows' | 'aggregate' }>,
+/** Returns the hint for records; undefined if they have values for everything requested. */
+export const hintOfRows = (
+  { signal, search, projectId, fields }: RowsQuery,
+  answer: Answer,
+  range: Range,
+  reading: Pick<Reading, 'columns'>,
+): Promise<string | undefined> =>
+  hintOfRecords({ signal, range, search, projectId, ...inRows(answer, fields) }, reading);
+
+/** Returns the hint for aggregates; undefined if they have values for everything requested. */
+export const hintOfFigures = (
+  query: AggregateQuery,
   answer: Answer,
   range: Range,
   reading: Pick<Reading, 'columns'>,
 ): Promise<string | undefined> => {
   const { signal, search, projectId } = query;
-  const found = query.kind === 'aggregate' ? inFigures(query, answer) : inRows(answer, query.fields);
-  return hintOfRecords({ signal, range, search, projectId, ...found }, reading);
+  return hintOfRecords({ signal, range, search, projectId, ...inFigures(query, answer) }, reading);
 };
 
 type Found = Pick<FruitlessQuestion, 'found' | 'names' | 'numbers'>;

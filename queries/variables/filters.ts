@@ -6,7 +6,8 @@ import { wordsOf } from '../promql/syntax/lexer.ts';
 import { parseExpression } from '../promql/syntax/parse.ts';
 import { quoted } from '../promql/syntax/quotes.ts';
 import { walk } from '../promql/syntax/tree.ts';
-import type { MeasuringQuery, Query } from '../query.ts';
+import type { Query } from '../query.ts';
+import { changeParts, type FilterChanges, kindOf } from '../query-kind.ts';
 import { parseSearch } from '../search/parse.ts';
 import { regexChoice } from './formats.ts';
 import { inSearch } from './in-search.ts';
@@ -84,40 +85,25 @@ const searchText = ({ label, operator, values }: Filter): string => {
   return inSearch(`${operator === '!=' ? 'NOT ' : ''}$label:$values`, scope);
 };
 
-const filteredSearch = (
-  search: string | undefined,
-  filters: readonly Filter[],
-  signal: Parameters<typeof parseSearch>[1],
-): string => {
-  const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
-  // Parsed alone, so that none of its parentheses closes the surrounding one.
-  if (search !== undefined) parseSearch(search, signal);
-  return [...own, ...filters.map(searchText)].join(' ');
-};
-
-type Plain = Exclude<Query, { kind: 'formula' | 'anomaly' | 'forecast' }>;
-
-const filteredPlain = (query: Plain, filters: readonly Filter[]): Plain => {
-  try {
-    if (query.kind === 'slo' || query.kind === 'check') return query;
-    if (query.kind === 'promql') return { ...query, expression: filteredPromql(query.expression, filters) };
-  } catch (error) {
-    throw toQueryError(error);
-  }
-  return {
-    ...query,
-    search: filteredSearch(query.search, filters, query.kind === 'metric' ? 'metrics' : query.signal),
-  };
-};
+const changesOf = (filters: readonly Filter[]): FilterChanges => ({
+  search(search, signal) {
+    const own = search === undefined || search.trim() === '' ? [] : [`(${search})`];
+    // Parsed alone, so that none of its parentheses closes the surrounding one.
+    if (search !== undefined) parseSearch(search, signal);
+    return [...own, ...filters.map(searchText)].join(' ');
+  },
+  promql(expression) {
+    try {
+      return filteredPromql(expression, filters);
+    } catch (error) {
+      throw toQueryError(error);
+    }
+  },
+});
 
 /** Returns a query with additional filters. */
 export const withFilters = (query: Query, filters: readonly Filter[]): Query => {
   if (filters.length === 0) return query;
-  if (query.kind === 'anomaly' || query.kind === 'forecast')
-    return query.query === undefined
-      ? query
-      : ({ ...query, query: withFilters(query.query, filters) as MeasuringQuery } as Query);
-  if (query.kind !== 'formula') return filteredPlain(query, filters);
-  const queries = Object.entries(query.queries).map(([name, part]) => [name, filteredPlain(part, filters)] as const);
-  return { ...query, queries: Object.fromEntries(queries) };
+  const filtered = changeParts(query, (part) => withFilters(part, filters));
+  return kindOf(filtered).addFilters?.(filtered, changesOf(filters)) ?? filtered;
 };

@@ -21,7 +21,7 @@ const percentileOf = (quantile: number): string => `p${Number((quantile * 100).t
 const measureOf = (condition: AlertCondition): string => {
   if (condition.kind !== 'threshold') return '';
   const { query } = condition;
-  if (query.kind === 'metric')
+  if ('overTime' in query)
     return query.overTime === 'quantile' ? percentileOf(query.quantile ?? 0) : (words[query.overTime] ?? '');
   const measure = comparedMeasure(condition);
   if (measure === undefined) return '';

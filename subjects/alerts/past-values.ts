@@ -1,9 +1,10 @@
 /** Past values of a rule's condition, for charts: one for each window or step of a range, as its query returns them. */
+
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { everyGroup } from '../../queries/all-groups.ts';
 import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
-import type { Query } from '../../queries/query.ts';
+import { isAtStepEnds, kindOf } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { answerOnly } from '../../queries/run.ts';
@@ -44,11 +45,7 @@ export interface PastValues {
  * other rules have none.
  */
 export const hasPast = (condition: Condition): condition is QueryCondition =>
-  condition.kind !== 'composite' && !['slo', 'check', 'rows'].includes(condition.query.kind);
-
-/** Returns whether the query runs only at instants, like PromQL. */
-const isAtInstants = (query: Query): boolean =>
-  query.kind === 'promql' || (query.kind === 'formula' && Object.values(query.queries).every(isAtInstants));
+  condition.kind !== 'composite' && kindOf(condition.query).isCurrentOnly !== true;
 
 /**
  * Returns windows that end with the range. If there are too many, the first ones are omitted. Windows of PromQL may
@@ -60,7 +57,7 @@ export const windowsOf = (
 ): { readonly stepMs: number; readonly count: number } => {
   const own = msOf((condition.kind === 'threshold' ? condition.step : undefined) ?? condition.window);
   const spanMs = Math.max(1, toMs - fromMs);
-  const stepMs = isAtInstants(condition.query) ? Math.max(1000, Math.ceil(spanMs / maxValues / 1000) * 1000) : own;
+  const stepMs = isAtStepEnds(condition.query) ? Math.max(1000, Math.ceil(spanMs / maxValues / 1000) * 1000) : own;
   return { stepMs, count: Math.max(1, Math.min(maxValues, Math.floor(spanMs / stepMs))) };
 };
 

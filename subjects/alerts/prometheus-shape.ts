@@ -1,4 +1,5 @@
 /** Alert rules and alerts in the format of Prometheus's API, `/api/v1/rules` and `/api/v1/alerts`. */
+import { promqlOf } from '../../queries/query-kind.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
 import { alertAnnotations, alertLabels } from './evaluate.ts';
@@ -54,7 +55,7 @@ export const prometheusAlerts = (
 /** A rule's query as text: PromQL unchanged, other queries as JSON. */
 const queryText = ({ condition }: AlertRule): string => {
   if (condition.kind === 'composite') return condition.expression;
-  return condition.query.kind === 'promql' ? condition.query.expression : JSON.stringify(condition.query);
+  return promqlOf(condition.query) ?? JSON.stringify(condition.query);
 };
 
 /** Stored rules of both kinds. */

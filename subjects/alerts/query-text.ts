@@ -3,7 +3,8 @@
 import { Answers } from '../../queries/batch/answers.ts';
 import { PromqlQuery } from '../../queries/query.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { messageOf, numberOf, queryTimeouts } from './run-query.ts';
+import { numberOf } from '../../queries/series-states.ts';
+import { messageOf, queryTimeouts } from './run-query.ts';
 import type { QueryText } from './templates/queries.ts';
 
 /** Timeout of all queries in one evaluation's texts: the alert matters more than its texts. */

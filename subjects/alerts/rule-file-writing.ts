@@ -1,4 +1,5 @@
 /** Rules as a Prometheus rule file. */
+import { promqlOf } from '../../queries/query-kind.ts';
 import { writeYaml, yamlComment } from '../../queries/yaml-writing.ts';
 import type { RecordingGroup } from '../../schemas/resources/recording-group.ts';
 import { msOf } from './durations.ts';
@@ -8,11 +9,11 @@ import { type AlertRule, alertNameOf } from './rule.ts';
  * The PromQL expression of a rule including its threshold; undefined for a rule without an equivalent in Prometheus.
  */
 const expressionOf = ({ condition }: AlertRule): string | undefined => {
-  if (condition.kind !== 'threshold' || condition.query.kind !== 'promql' || condition.step !== undefined)
-    return undefined;
+  if (condition.kind !== 'threshold' || condition.step !== undefined) return undefined;
+  const expression = promqlOf(condition.query);
+  if (expression === undefined) return undefined;
   const [threshold, ...others] = condition.thresholds;
   if (threshold === undefined || others.length > 0 || threshold.unit !== undefined) return undefined;
-  const { expression } = condition.query;
   const { operator, value, upper, recovery } = threshold;
   if (recovery !== undefined) return undefined;
   switch (operator) {

@@ -1,4 +1,5 @@
 /** Problems of a rule beyond its schema. */
+import { kindOf, measuresOf, returnsRecords } from '../../queries/query-kind.ts';
 import { staticErrorsOf } from '../../queries/validity.ts';
 import { rulesIn } from './composite.ts';
 import { msOf } from './durations.ts';
@@ -32,17 +33,9 @@ const ofThreshold = (threshold: Threshold, path: string): Problem[] => {
   return ofIts === undefined ? wrong : [...wrong, { path: `${path}.recovery`, message: ofIts }];
 };
 
-/** Queries without steps. */
-const stepless: Readonly<Record<string, string>> = {
-  slo: 'an SLO has one value',
-  check: 'a check has one state',
-  anomaly: 'series have one anomaly state',
-  forecast: 'a forecast has one probability',
-};
-
 /** Problems of anomaly and forecast conditions. */
 const ofPrediction = ({ kind, query }: Extract<AlertRuleFields['condition'], { query: unknown }>): Problem[] => {
-  if (query.kind !== 'anomaly' && query.kind !== 'forecast') return [];
+  if (kindOf(query).isPrediction !== true) return [];
   const message = 'must query telemetry: only telemetry can be absent';
   return [
     ...(kind === 'absence' ? [{ path: 'condition.query.kind', message }] : []),
@@ -64,18 +57,19 @@ const ofCondition = (condition: AlertRuleFields['condition']): Problem[] => {
   }
   const problems: Problem[] = [];
   const { query } = condition;
-  if (query.kind === 'rows')
+  if (returnsRecords(query))
     problems.push({
       path: 'condition.query.kind',
       message: 'must return aggregated values, not rows: use an aggregate',
     });
   problems.push(...ofPrediction(condition));
   if (condition.kind === 'absence') return problems;
-  if (condition.measure !== undefined && query.kind !== 'aggregate')
+  if (condition.measure !== undefined && measuresOf(query).length === 0)
     problems.push({ path: 'condition.measure', message: 'is for aggregates only' });
   const { step, window, match, thresholds } = condition;
-  if (step !== undefined && query.kind in stepless)
-    problems.push({ path: 'condition.step', message: `must not be set: ${stepless[query.kind]} at a time` });
+  const { singleValue } = kindOf(query);
+  if (step !== undefined && singleValue !== undefined)
+    problems.push({ path: 'condition.step', message: `must not be set: ${singleValue} at a time` });
   if (step !== undefined && msOf(window) % msOf(step) !== 0)
     problems.push({ path: 'condition.step', message: `must divide the window of ${window}` });
   else if (step !== undefined && msOf(window) / msOf(step) > maxSteps)

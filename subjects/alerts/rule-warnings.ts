@@ -1,5 +1,6 @@
 /** Warnings about rules that can be evaluated, but are probably wrong. */
-import type { AnomalyQuery } from '../../queries/query.ts';
+import type { Query } from '../../queries/query.ts';
+import { kindOf } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { RuleAnswer } from './answer.ts';
 import { msOf } from './durations.ts';
@@ -13,8 +14,9 @@ const landedMs = 10_000;
 /** Delay of a detector's result after the end of a step: its delay, its evaluation, and the transfer of the scores. */
 const scoredMs = 60_000;
 
-const ofScores = ({ query }: AnomalyQuery, delay: string): Problem[] =>
-  query !== undefined || msOf(delay) >= scoredMs
+/** Scores of a detector arrive after its steps; other predictions are computed when they are queried. */
+const ofScores = (query: Query, delay: string): Problem[] =>
+  !('detectorId' in query) || query.detectorId === undefined || msOf(delay) >= scoredMs
     ? []
     : [
         {
@@ -24,8 +26,8 @@ const ofScores = ({ query }: AnomalyQuery, delay: string): Problem[] =>
       ];
 
 const ofWindow = ({ condition, interval, delay }: AlertRule): Problem[] => {
-  if (condition.kind === 'composite' || condition.query.kind === 'forecast') return [];
-  if (condition.query.kind === 'anomaly') return ofScores(condition.query, delay);
+  if (condition.kind === 'composite') return [];
+  if (kindOf(condition.query).isPrediction === true) return ofScores(condition.query, delay);
   const windowMs = msOf(condition.window);
   const path = 'condition.window';
   if (windowMs < msOf(interval))
@@ -42,7 +44,7 @@ const ofGrouping = async (rule: AlertRule, reading: Reading, answer: RuleAnswer,
   const { condition } = rule;
   if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
   const { query } = condition;
-  if ((query.kind !== 'aggregate' && query.kind !== 'metric') || query.groupBy.length === 0) return [];
+  if (!('groupBy' in query) || query.groupBy.length === 0) return [];
   const missing = query.groupBy
     .map((name, at) => ({ name, at }))
     .filter(({ name }) => !answer.groups.some(({ labels }) => labels[name] !== undefined));

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { defaultName } from '../../queries/aggregate/measures.ts';
 import { type Measure, Query, readSaved } from '../../queries/query.ts';
+import { kindOf, measuresOf } from '../../queries/query-kind.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { duration, minManagedInterval, msOf } from './durations.ts';
 import { maxLabelLength } from './plain.ts';
@@ -212,8 +213,8 @@ export const isByPresence = ({ condition }: Pick<AlertRule, 'condition'>): boole
  * other queries.
  */
 export const comparedMeasure = (condition: AlertCondition): Measure | undefined => {
-  if (condition.kind === 'composite' || condition.query.kind !== 'aggregate') return undefined;
-  const { measures } = condition.query;
+  if (condition.kind === 'composite') return undefined;
+  const measures = measuresOf(condition.query);
   const named = condition.kind === 'threshold' ? condition.measure : undefined;
   return measures.find((each) => (each.as ?? defaultName(each)) === named) ?? measures[0];
 };
@@ -221,28 +222,11 @@ export const comparedMeasure = (condition: AlertCondition): Measure | undefined 
 const counting = new Set<string>(['count', 'rate', 'distinct']);
 
 /** Returns whether the compared value is a count of records, which is 0 without records. */
-export const isOfCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean => {
-  if (condition.kind === 'composite' || condition.query.kind !== 'aggregate') return false;
-  return counting.has(comparedMeasure(condition)?.function ?? '');
-};
+export const isOfCount = ({ condition }: Pick<AlertRule, 'condition'>): boolean =>
+  counting.has(comparedMeasure(condition)?.function ?? '');
 
 /** Returns the grouping labels of a query's result; undefined if only the result determines them. */
-export const groupingOf = (query: Query): readonly string[] | undefined => {
-  switch (query.kind) {
-    case 'aggregate':
-      return query.groupBy;
-    case 'metric':
-      return query.across === 'none' ? undefined : query.groupBy;
-    case 'slo':
-      return [];
-    case 'formula': {
-      const parts = Object.values(query.queries).map(groupingOf);
-      return parts.every((labels) => labels?.length === 0) ? [] : undefined;
-    }
-    default:
-      return undefined;
-  }
-};
+export const groupingOf = (query: Query): readonly string[] | undefined => kindOf(query).groupBy?.(query);
 
 /** Returns the window length in milliseconds; 0 for a composite, which has no window. */
 export const windowMs = ({ condition }: Pick<AlertRule, 'condition'>): number =>

@@ -1,14 +1,14 @@
 /** Runs a rule's query for a time, and returns the result in the form for evaluation. */
 
 import { everyGroup } from '../../queries/all-groups.ts';
-import { statusFigureCount } from '../../queries/anomalies/status-table.ts';
 import type { Answer } from '../../queries/answer.ts';
 import { Answers } from '../../queries/batch/answers.ts';
 import { QueryError } from '../../queries/errors.ts';
-import { forecastFigures } from '../../queries/forecast/run-forecast.ts';
 import { answerOver, type QueryWindow } from '../../queries/over-window.ts';
-import type { Query, SloQuery } from '../../queries/query.ts';
+import type { Query } from '../../queries/query.ts';
+import { kindOf } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
+import { numberOf } from '../../queries/series-states.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { boundedLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -33,8 +33,9 @@ type QueryCondition = Exclude<AlertRule['condition'], Composite>;
 const queryOf = ({ condition, minimumEvents }: AlertRule & { readonly condition: QueryCondition }): Query => {
   const query = everyGroup(condition.query, maxGroups);
   // Counts samples to detect whether the metric exists; a value would hold for some minutes.
-  if (query.kind === 'metric' && condition.kind === 'absence') return { ...query, overTime: 'count', across: 'sum' };
-  if (query.kind === 'aggregate' && minimumEvents !== undefined)
+  const counting = condition.kind === 'absence' ? kindOf(query).countValues?.(query) : undefined;
+  if (counting !== undefined) return counting;
+  if ('measures' in query && minimumEvents !== undefined)
     return { ...query, measures: [...query.measures, { function: 'count', as: eventsName }] };
   return query;
 };
@@ -53,16 +54,6 @@ export const queryRequestOf = (
   };
 };
 
-/** Returns the number for a JSON value: JSON has no number for some values. */
-export const numberOf = (value: unknown): number | null => {
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return value;
-  const text = String(value)
-    .replace(/^\+?inf(inity)?$/i, 'Infinity')
-    .replace(/^-inf(inity)?$/i, '-Infinity');
-  return Number(text);
-};
-
 const labelsOf = (labels: Labels): Labels => boundedLabels(labels, { value: 2048 });
 
 interface ComparedFigure {
@@ -73,7 +64,7 @@ interface ComparedFigure {
 
 const comparedFigureOf = (rule: AlertRule & { readonly condition: QueryCondition }, answer: Answer): ComparedFigure => {
   const { query } = rule.condition;
-  if (query.kind !== 'aggregate') return { measure: undefined, isCount: false };
+  if (!('measures' in query)) return { measure: undefined, isCount: false };
   const named = rule.condition.kind === 'threshold' ? rule.condition.measure : undefined;
   const figures = answer.columns.filter((_, index) => index >= query.groupBy.length).map(({ name }) => name);
   const first = answer.form === 'table' ? figures[0] : answer.series[0]?.name;
@@ -116,54 +107,6 @@ const fromTable = ({ columns, rows }: Answer, { measure, isCount }: ComparedFigu
   }));
 };
 
-/** A burn rate that is mostly unknown is ignored, as is one from a single bad event. */
-const fromSlo = ({ minimumEvents }: AlertRule, { windows, figure }: SloQuery, table: Answer): GroupAnswer[] =>
-  fromTable(table, { measure: figure, isCount: false }).map((group, index) => {
-    const of = (name: string): number =>
-      numberOf(table.rows[index]?.[table.columns.findIndex((column) => column.name === name)]) ?? 0;
-    if (windows === undefined || figure === 'coverage') return group;
-    if (of('coverage') < 0.5) {
-      const known = Math.floor(of('coverage') * 100);
-      return { ...group, unknown: `${known} % of the slices of the longest window have data; 50 % are required` };
-    }
-    if (figure === 'sli') return group;
-    const isFew = minimumEvents === undefined ? of('bad') <= 1 : of('total') < minimumEvents;
-    const tooFew =
-      minimumEvents === undefined
-        ? `${of('bad')} bad events do not exceed 1`
-        : `a total of ${of('total')} is less than the required ${minimumEvents}`;
-    return { ...group, events: minimumEvents, ...(isFew && { tooFew }) };
-  });
-
-/** A check and its locations, with their descriptions. During maintenance nothing starts, and recovered alerts end. */
-const fromCheck = ({ columns, rows }: Answer): GroupAnswer[] =>
-  rows.map((row) => {
-    const of = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];
-    const value = numberOf(of('value'));
-    const reason = String(of('says'));
-    const isSilent = value === null || (of('maintenance') === 1 && value !== 0);
-    return {
-      labels: labelsOf({ location: String(of('location')) }),
-      points: [value],
-      says: { text: String(of('state')), reason: reason },
-      ...(isSilent && { unknown: reason }),
-    };
-  });
-
-/** Series with a state and its description. `figures` columns follow the label columns. */
-const fromStates = ({ columns, rows }: Answer, figures: number): GroupAnswer[] => {
-  const first = columns.length - figures;
-  const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
-  const [state, messageIndex] = [at('state'), at('says')];
-  return rows.map((row) => {
-    const value = numberOf(row[first]);
-    const reason = String(row[messageIndex]);
-    const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
-    const own = { labels: labelsOf(labels), points: [value], says: { text: String(row[state]), reason: reason } };
-    return value === null ? { ...own, unknown: reason } : own;
-  });
-};
-
 const groupsIn = (
   rule: AlertRule & { readonly condition: QueryCondition },
   answer: Answer,
@@ -171,10 +114,8 @@ const groupsIn = (
 ): readonly GroupAnswer[] => {
   const { query } = rule.condition;
   if (answer.form !== 'table') return fromSeries(answer, compared);
-  if (query.kind === 'slo') return fromSlo(rule, query, answer);
-  if (query.kind === 'anomaly') return fromStates(answer, statusFigureCount);
-  if (query.kind === 'forecast') return fromStates(answer, forecastFigures);
-  return query.kind === 'check' ? fromCheck(answer) : fromTable(answer, compared);
+  const states = kindOf(query).states?.(query, answer, rule.minimumEvents);
+  return states?.map((group) => ({ ...group, labels: labelsOf(group.labels) })) ?? fromTable(answer, compared);
 };
 
 /** Converts a query result to the form for evaluation. */
@@ -194,7 +135,7 @@ export const answerOf = (rule: AlertRule & { readonly condition: QueryCondition 
       )?.unit
     : answer.series.find(({ name }) => measure === undefined || name === measure)?.unit;
   // Without records there are no steps, each of which counts 0.
-  const isNone = query.kind === 'aggregate' && query.groupBy.length === 0 && groups.length === 0;
+  const isNone = 'measures' in query && query.groupBy.length === 0 && groups.length === 0;
   return {
     kind: 'groups',
     unit: unit ?? '',

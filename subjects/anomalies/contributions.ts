@@ -1,7 +1,8 @@
 /** Breakdown of an anomaly by groups: the change of each group, which add up to the total change. */
-import { defaultName } from '../../queries/aggregate/measures.ts';
+
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
+import { kindOf } from '../../queries/query-kind.ts';
 import { answerOnly } from '../../queries/run.ts';
 import type { StoredAnomaly } from './stored.ts';
 
@@ -39,18 +40,8 @@ type Splittable = AggregateQuery | MetricQuery;
 
 /** Returns a query whose groups add up, or the reason why there is none. */
 const splittable = (query: Query, name: string): Splittable | string => {
-  if (query.kind === 'aggregate') {
-    const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === name);
-    if (measure === undefined || !['count', 'sum', 'rate'].includes(measure.function))
-      return 'only counts and sums can be split into contributions';
-    return { ...query, measures: [measure], order: undefined, limit: maxGroups };
-  }
-  if (query.kind === 'metric') {
-    if (query.across !== 'sum' || !['rate', 'increase', 'sum', 'last', 'avg', 'count'].includes(query.overTime))
-      return 'only sums over series can be split into contributions';
-    return { ...query, limit: maxGroups };
-  }
-  return `queries of kind ${query.kind} cannot be split into contributions`;
+  const split = kindOf(query).splittable?.(query, name, maxGroups);
+  return split ?? `queries of kind ${query.kind} cannot be split into contributions`;
 };
 
 interface Window {
@@ -118,7 +109,7 @@ export const readContributions = async (
 ): Promise<Contributions> => {
   const split = splittable(query, anomaly.name);
   if (typeof split === 'string') return none(split);
-  const fields = candidates[split.kind === 'metric' ? 'metrics' : split.signal] ?? [];
+  const fields = candidates['signal' in split ? split.signal : 'metrics'] ?? [];
   const { during, before } = windowsOf(anomaly, reading.nowMs);
   const found: Contributions[] = [];
   for (const by of fields.filter((field) => !split.groupBy.includes(field))) {

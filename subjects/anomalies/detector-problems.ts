@@ -1,7 +1,8 @@
 /** Problems of a detector beyond its schema. */
 import { minStepMsOf } from '../../queries/min-step.ts';
-import { expressionProblem } from '../../queries/promql/index.ts';
+import { promqlProblem } from '../../queries/promql-problem.ts';
 import type { Query } from '../../queries/query.ts';
+import { partsOf } from '../../queries/query-kind.ts';
 import { staticErrorsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
@@ -12,33 +13,21 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Kinds of queries that cannot be scored. */
+const refusals: Readonly<Partial<Record<Query['kind'], string>>> = {
+  rows: 'must return values by step, not rows: use an aggregate',
+  slo: 'must query telemetry: an SLO has one value at a time and its own alerts',
+  check: 'must query telemetry: query the signal synthetics for runs of checks',
+  anomaly: 'must query telemetry: use the query that is scored or forecast',
+  forecast: 'must query telemetry: use the query that is scored or forecast',
+};
+
 const ofKind = (query: Query, path: string): Problem[] => {
-  switch (query.kind) {
-    case 'rows':
-      return [{ path: `${path}.kind`, message: 'must return values by step, not rows: use an aggregate' }];
-    case 'slo':
-      return [
-        {
-          path: `${path}.kind`,
-          message: 'must query telemetry: an SLO has one value at a time and its own alerts',
-        },
-      ];
-    case 'check':
-      return [
-        { path: `${path}.kind`, message: 'must query telemetry: query the signal synthetics for runs of checks' },
-      ];
-    case 'anomaly':
-    case 'forecast':
-      return [{ path: `${path}.kind`, message: 'must query telemetry: use the query that is scored or forecast' }];
-    case 'formula':
-      return Object.entries(query.queries).flatMap(([name, part]) => ofKind(part, `${path}.queries.${name}`));
-    case 'promql': {
-      const message = expressionProblem(query.expression);
-      return message === undefined ? [] : [{ path: `${path}.expression`, message }];
-    }
-    default:
-      return [];
-  }
+  const refusal = refusals[query.kind];
+  if (refusal !== undefined) return [{ path: `${path}.kind`, message: refusal }];
+  const message = promqlProblem(query);
+  if (message !== undefined) return [{ path: `${path}.expression`, message }];
+  return partsOf(query).flatMap(([at, part]) => ofKind(part, `${path}.${at}`));
 };
 
 /** Returns the problems of a detector, each with its path; empty if it can run. */

@@ -5,6 +5,7 @@ import { everyGroup } from '../../queries/all-groups.ts';
 import type { Answer, QueryContext } from '../../queries/answer.ts';
 import { buildStepsContext, stepValues } from '../../queries/complete-steps.ts';
 import type { Query } from '../../queries/query.ts';
+import { measuresOf } from '../../queries/query-kind.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { boundedLabels } from '../../schemas/bounded-labels.ts';
@@ -129,10 +130,11 @@ const counting = new Set(['count', 'rate', 'distinct']);
 
 /** Returns the measures that are 0 without records, by the names of their series in a result. */
 export const countsOf = (query: Query, { series }: Answer): string[] => {
-  if (query.kind !== 'aggregate') return [];
   const names = [...new Set(series.map(({ name }) => name))];
   return names.filter((name) =>
-    query.measures.some((measure) => counting.has(measure.function) && (measure.as ?? defaultName(measure)) === name),
+    measuresOf(query).some(
+      (measure) => counting.has(measure.function) && (measure.as ?? defaultName(measure)) === name,
+    ),
   );
 };
 

@@ -1,7 +1,8 @@
 /** Saturation of hosts, containers and pools by minute. */
-import type { RunPart } from '../../queries/complete-steps.ts';
+
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
+import type { RunPart } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { readHostSeries } from '../infrastructure/host-series.ts';

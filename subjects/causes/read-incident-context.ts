@@ -1,7 +1,8 @@
 /** Reads all data for the analysis of a symptom's causes. */
-import type { RunPart } from '../../queries/complete-steps.ts';
+
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
+import type { RunPart } from '../../queries/query-kind.ts';
 import { type Range, retentionDaysOf } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { nodeOf } from '../services/edges.ts';

@@ -1,8 +1,10 @@
 /** Validity of a dashboard: whether the names in its panels exist. */
+
 import { QueryError } from '../../queries/errors.ts';
 import { namesIn, parseFormula } from '../../queries/formula/parse.ts';
 import { parse } from '../../queries/promql/index.ts';
 import type { Query } from '../../queries/query.ts';
+import { promqlOf } from '../../queries/query-kind.ts';
 import type { Validity } from '../../queries/validity.ts';
 import { inOrderOfUse } from '../../queries/variables/order.ts';
 import { referencesIn, templateOf } from '../../queries/variables/references.ts';
@@ -111,9 +113,10 @@ export const checkStatically = (
   const unknown = new Set<string>();
   const toRead: PlacedQuery[] = [];
   for (const found of panels.flatMap((panel) => queriesOf(panel, saved))) {
+    const expression = 'query' in found ? promqlOf(found.query) : undefined;
     if (!('query' in found)) problems.push(found);
-    else if (found.query.kind === 'promql') {
-      const finding = checkExpression(found.query.expression);
+    else if (expression !== undefined) {
+      const finding = checkExpression(expression);
       if (finding !== undefined && 'problem' in finding)
         problems.push({ path: `${found.path}.query.expression`, message: finding.problem });
       else if (finding !== undefined) unknown.add(finding.unknown);

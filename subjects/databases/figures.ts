@@ -1,9 +1,12 @@
 /** Measures of an engine in a range, from its metrics. */
+
 import { z } from 'zod';
 import { Answers } from '../../queries/batch/answers.ts';
 import { requireEntitlement } from '../../queries/entitlement.ts';
 import { invalid } from '../../queries/errors.ts';
 import { presentMetrics } from '../../queries/metrics/present.ts';
+import type { Query } from '../../queries/query.ts';
+import { kindOf, partsOf } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { Result } from '../../queries/result.ts';
@@ -24,10 +27,12 @@ export const FigureAnswer = z.strictObject({
 export type FigureAnswer = z.output<typeof FigureAnswer>;
 
 /** Names of the metrics that a query reads. */
-const metricsOf = (query: QueryRequest): readonly string[] => {
-  if (query.kind === 'metric') return [query.metric];
-  return query.kind === 'formula' ? Object.values(query.queries).flatMap(metricsOf) : [];
-};
+const metricsOf = (request: QueryRequest): readonly string[] => metricsIn(queryOf(request));
+
+const metricsIn = (query: Query): readonly string[] => [
+  ...(kindOf(query).metrics?.(query) ?? []),
+  ...partsOf(query).flatMap(([, part]) => metricsIn(part)),
+];
 
 /** Query for a measure that the existing metrics can answer. */
 const answerable = (figure: Figure, metrics: ReadonlySet<string>): QueryRequest | undefined =>

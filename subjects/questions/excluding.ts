@@ -1,8 +1,10 @@
 /** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
 import type { Answer } from '../../queries/answer.ts';
+import { signalsOf } from '../../queries/freshness.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
+import { kindOf, partsOf, returnsRecords } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { answerOnly, queryOf } from '../../queries/run.ts';
@@ -21,31 +23,21 @@ export const isEmpty = (
   query: Pick<Query, 'kind'>,
 ): boolean => {
   if (form === 'series') return series.every(({ points }) => points.every(([, value]) => isNothing(value)));
-  if (query.kind === 'rows') return rows.length === 0;
+  if (returnsRecords(query)) return rows.length === 0;
   const figures = columns.flatMap(({ type }, index) => (type === 'number' || type === 'duration' ? [index] : []));
   return rows.every((row) => figures.every((index) => isNothing(row[index])));
 };
 
+/** Returns the part of a formula that has its conditions; the query itself without parts. */
+const conditionedPart = (query: Query): Query | undefined => {
+  const parts = partsOf(query);
+  return parts.length === 0 ? query : parts.find(([path]) => path === 'queries.whole')?.[1];
+};
+
 /** Returns the cheapest count query that shows whether records remain. */
 const counted = (query: Query, conditions: readonly string[]): Query | undefined => {
-  const search = conditions.length === 0 ? {} : { search: conditions.join(' ') };
-  switch (query.kind) {
-    case 'rows':
-    case 'aggregate': {
-      const { signal } = query;
-      return queryOf({ kind: 'aggregate', signal, ...search, measures: [{ function: 'count' }] });
-    }
-    case 'metric': {
-      const { search: _search, ...rest } = query;
-      return { ...rest, ...search };
-    }
-    case 'formula': {
-      const whole = query.queries['whole'];
-      return whole === undefined ? undefined : counted(whole, conditions);
-    }
-    default:
-      return undefined;
-  }
+  const part = conditionedPart(query);
+  return part && kindOf(part).countMatches?.(part, conditions.length === 0 ? undefined : conditions.join(' '));
 };
 
 /** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
@@ -77,7 +69,6 @@ const answer = (query: Query, reading: QueryReading, range: Range, signal: Abort
   answerOnly(query, reading, { range, signal });
 
 const signalOf = (query: Query): ReadSignal => {
-  if (query.kind === 'rows' || query.kind === 'aggregate') return query.signal;
-  const whole = query.kind === 'formula' ? query.queries['whole'] : undefined;
-  return whole?.kind === 'aggregate' ? whole.signal : 'metrics';
+  const part = conditionedPart(query);
+  return (part && signalsOf(part)[0]) ?? 'metrics';
 };

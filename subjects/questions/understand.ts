@@ -1,4 +1,5 @@
 /** Interprets a question over a tenant's data. Pure: the same question, names and time have the same result. */
+import { kindOf } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import { stepOf } from '../../queries/steps.ts';
 import { assemble, Unclear } from './assemble.ts';
@@ -112,7 +113,7 @@ const refused = (refusal: Refusal, words: readonly ReadWord[] = []): Understandi
 /** Returns the result for a question that is already a query, in one language or for several telemetry signals. */
 const written = (question: string, range: Range, queries: readonly Interpretation['query'][]): Understanding => {
   const interpretations = queries.map((query): Interpretation => {
-    const mappedTo = query.kind === 'promql' ? 'a PromQL expression' : 'a search';
+    const mappedTo = kindOf(query).promql === undefined ? 'a search' : 'a PromQL expression';
     return { query, range, stepMs: undefined, conditions: [], words: [{ text: question.trim(), mappedTo: mappedTo }] };
   });
   return interpretations.length === 1

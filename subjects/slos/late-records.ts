@@ -4,6 +4,8 @@ import type { Answers } from '../../queries/batch/answers.ts';
 import { readMetricNames } from '../../queries/promql/metrics-read.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
+import type { Query } from '../../queries/query.ts';
+import { kindOf, partsOf, promqlOf } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { signals } from '../../queries/signals/index.ts';
 import type { Window } from '../../queries/slos/windows.ts';
@@ -84,6 +86,10 @@ interface MeasuredData {
   readonly expressions: readonly string[];
 }
 
+/** Returns the parts of a query with parts; another query itself. */
+const leavesOf = (query: Query): readonly Query[] =>
+  kindOf(query).combine === undefined ? [query] : partsOf(query).map(([, part]) => part);
+
 /** Returns the data that an SLO counts; `undefined` if the affected slices of a record cannot be determined. */
 const countedOf = ({ query: { sli }, service }: SloFields): MeasuredData | undefined => {
   if (sli === undefined) return { signals: ['traces'], service, metrics: [], expressions: [] };
@@ -92,11 +98,11 @@ const countedOf = ({ query: { sli }, service }: SloFields): MeasuredData | undef
   const expressions = new Set<string>();
   const queries = [sli.good, sli.bad, sli.total, sli.value].filter((query) => query !== undefined);
   // A formula has a value where its parts have one, so only its parts matter.
-  for (const query of queries.flatMap((each) => (each.kind === 'formula' ? Object.values(each.queries) : each))) {
-    if (query.kind === 'metric') metrics.add(query.metric);
-    else if (query.kind === 'promql') expressions.add(query.expression);
-    else if (query.kind === 'aggregate' && (query.signal === 'logs' || query.signal === 'traces'))
-      signals.add(query.signal);
+  for (const query of queries.flatMap(leavesOf)) {
+    const expression = promqlOf(query);
+    if ('metric' in query) metrics.add(query.metric);
+    else if (expression !== undefined) expressions.add(expression);
+    else if ('measures' in query && (query.signal === 'logs' || query.signal === 'traces')) signals.add(query.signal);
     else return undefined;
   }
   return { signals: [...signals], metrics: [...metrics], expressions: [...expressions] };

@@ -4,11 +4,11 @@ import type { Answers } from '../../queries/batch/answers.ts';
 import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
+import { numberOf } from '../../queries/series-states.ts';
 import type { MeasuredSlice } from '../../queries/slos/slices.ts';
 import type { Window } from '../../queries/slos/windows.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { msOf } from '../alerts/durations.ts';
-import { numberOf } from '../alerts/run-query.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
 
@@ -56,7 +56,7 @@ const holds: Readonly<Record<NonNullable<Sli['operator']>, (value: number, thres
 
 /** A count of zero events is not a value: a slice without events is unknown. */
 const isOfNothing = (query: Query, value: number): boolean =>
-  value === 0 && query.kind === 'aggregate' && query.measures.every((measure) => measure.function === 'count');
+  value === 0 && 'measures' in query && query.measures.every((measure) => measure.function === 'count');
 
 const thresholdSlices = async (
   { value, operator = 'gte', threshold = 0 }: Sli & { readonly value: Query },

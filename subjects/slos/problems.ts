@@ -1,7 +1,8 @@
 /** Problems of an SLO that prevent its measurement, beyond its schema */
 
-import { expressionProblem } from '../../queries/promql/index.ts';
-import type { Query } from '../../queries/query.ts';
+import { promqlProblem } from '../../queries/promql-problem.ts';
+import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
+import { partsOf } from '../../queries/query-kind.ts';
 import { staticErrorsOf } from '../../queries/validity.ts';
 import { msOf } from '../alerts/durations.ts';
 import { textProblemsOf } from '../alerts/rule-problems.ts';
@@ -21,7 +22,7 @@ type Check = readonly (readonly [path: string, isWrong: boolean, message: string
 const found = (checks: Check): Problem[] =>
   checks.flatMap(([path, isWrong, message]) => (isWrong ? [{ path, message }] : []));
 
-const aggregateProblems = (query: Extract<Query, { kind: 'aggregate' }>, path: string, isCount: boolean): Problem[] => {
+const aggregateProblems = (query: AggregateQuery, path: string, isCount: boolean): Problem[] => {
   const adds = query.measures.every((measure) => measure.function === 'count' || measure.function === 'sum');
   return found([
     [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
@@ -30,7 +31,7 @@ const aggregateProblems = (query: Extract<Query, { kind: 'aggregate' }>, path: s
   ]);
 };
 
-const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string, isCount: boolean): Problem[] => {
+const metricProblems = (query: MetricQuery, path: string, isCount: boolean): Problem[] => {
   const adds = ['increase', 'sum', 'count'].includes(query.overTime) && query.across === 'sum';
   return found([
     [`${path}.groupBy`, query.groupBy.length > 0, 'must be empty: an SLO has one value for each slice'],
@@ -39,37 +40,29 @@ const metricProblems = (query: Extract<Query, { kind: 'metric' }>, path: string,
   ]);
 };
 
-const queryProblems = (query: Query | undefined, path: string, isCount: boolean): Problem[] => {
-  switch (query?.kind) {
-    case 'slo':
-      return [{ path: `${path}.kind`, message: 'must query telemetry, not an SLO' }];
-    case 'check':
-      return [{ path: `${path}.kind`, message: 'must query telemetry: query the signal synthetics for runs' }];
-    case 'anomaly':
-    case 'forecast':
-      return [{ path: `${path}.kind`, message: 'must query telemetry, not anomalies or forecasts' }];
-    case 'rows':
-      return [{ path: `${path}.kind`, message: 'must return a value, not rows: use an aggregate' }];
-    case 'aggregate':
-      return aggregateProblems(query, path, isCount);
-    case 'metric':
-      return metricProblems(query, path, isCount);
-    case 'formula':
-      return Object.entries(query.queries).flatMap(([name, part]) =>
-        queryProblems(part, `${path}.queries.${name}`, false),
-      );
-    case 'promql': {
-      const message = expressionProblem(query.expression);
-      return message === undefined ? [] : [{ path: `${path}.expression`, message }];
-    }
-    default:
-      return [];
-  }
+/** Kinds of queries that an SLO cannot measure. */
+const refusals: Readonly<Partial<Record<Query['kind'], string>>> = {
+  slo: 'must query telemetry, not an SLO',
+  check: 'must query telemetry: query the signal synthetics for runs',
+  anomaly: 'must query telemetry, not anomalies or forecasts',
+  forecast: 'must query telemetry, not anomalies or forecasts',
+  rows: 'must return a value, not rows: use an aggregate',
+};
+
+const queryProblems = (query: Query, path: string, isCount: boolean): Problem[] => {
+  const refusal = refusals[query.kind];
+  if (refusal !== undefined) return [{ path: `${path}.kind`, message: refusal }];
+  if ('measures' in query) return aggregateProblems(query, path, isCount);
+  if ('overTime' in query) return metricProblems(query, path, isCount);
+  const message = promqlProblem(query);
+  if (message !== undefined) return [{ path: `${path}.expression`, message }];
+  return partsOf(query).flatMap(([at, part]) => queryProblems(part, `${path}.${at}`, false));
 };
 
 const partProblems = (query: Query | undefined, path: string, isCount: boolean): readonly Problem[] => {
+  if (query === undefined) return [];
   const problems = queryProblems(query, path, isCount);
-  return query === undefined || problems.length > 0 ? problems : staticErrorsOf(query, path);
+  return problems.length > 0 ? problems : staticErrorsOf(query, path);
 };
 
 const windowProblems = ({ query, windowDays }: SloFields): Problem[] => {

@@ -2,6 +2,7 @@
  * Saves and loads what is kept of alerts that fire: `node test/bench/alert-states.ts [rules] [groups of each]`. A process that takes the
  * schedule over loads the slots of all rules before it evaluates the first.
  */
+import '../../subjects/query-kinds.ts';
 import { join } from 'node:path';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { decodeSlot, encodeSlot, type SavedItem } from '../../processors/engine/schedule-snapshot.ts';

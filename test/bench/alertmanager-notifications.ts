@@ -4,6 +4,7 @@
  * With `severities` those of firing alerts change too, nothing is inhibited, and what each group knows after each step is compared: what
  * is told of a rise differs in its time and form.
  */
+import '../../subjects/query-kinds.ts';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

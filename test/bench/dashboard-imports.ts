@@ -5,6 +5,7 @@
  *
  * Every dashboard below the directory is imported in this thread: its CPU time, and how much the process grows.
  */
+import '../../subjects/query-kinds.ts';
 import { dashboardDifferences } from '../../subjects/dashboards/difference.ts';
 import { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { readImported } from '../../subjects/dashboards/grafana/documents.ts';

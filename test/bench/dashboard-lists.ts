@@ -6,6 +6,7 @@
  * `BENCH_DASHBOARDS` (10,000), `BENCH_ROUNDS` (20). `BENCH_MONGODB` is the URL of a MongoDB to measure in place of SQLite; its own CPU time
  * is told beside that of the process.
  */
+import '../../subjects/query-kinds.ts';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';

@@ -1,4 +1,5 @@
 /** A storm of alerts through the grouping processor: `node --expose-gc test/bench/notifications.ts [alerts] [labels to group by]`. */
+import '../../subjects/query-kinds.ts';
 import type { Answer } from '../../processors/engine/answer.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';

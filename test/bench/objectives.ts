@@ -1,4 +1,5 @@
 /** Objectives of one organization as benchmarks measure them: the telemetry that they count, what was measured of it before, and their alert rules. */
+import '../../subjects/query-kinds.ts';
 import { encodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import { itemKey, phaseOf, slotOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';

@@ -1,4 +1,5 @@
 /** Processors of `one-reading.ts`: those of the product that read logs, unless `BENCH_REAL=0`, and as many that want nothing as `BENCH_IDLE` says. */
+import '../../subjects/query-kinds.ts';
 import { defineProcessor, type Processor } from '../../processors/engine/definition.ts';
 import { processors as registered } from '../../processors/registry.ts';
 import { logRecords } from '../../schemas/records/sources.ts';

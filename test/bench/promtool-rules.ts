@@ -3,6 +3,7 @@
  *
  *     node test/bench/promtool-rules.ts /path/to/promtool [files] [seed]
  */
+import '../../subjects/query-kinds.ts';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

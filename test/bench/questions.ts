@@ -1,5 +1,6 @@
 /** How many questions in plain language are read right, refused, given alternatives of, or read wrongly; and how long one takes. */
 
+import '../../subjects/query-kinds.ts';
 import { answerTo } from '../cases/questions/question-case.ts';
 import { trades } from '../cases/questions/trades.ts';
 

@@ -4,6 +4,7 @@
  *
  *     node test/bench/states.ts [documents-sqlite | files | …]
  */
+import '../../subjects/query-kinds.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';

@@ -1,4 +1,5 @@
 /** Aggregates of what landed are those of the same records by hand: random records, random queries, both signals. */
+import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { AggregateQuery } from '../../queries/query.ts';

@@ -1,4 +1,5 @@
 /** Rules that ask what is unusual and what is to come: what landed is asked, and becomes alerts. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { minStepMsOf } from '../../queries/min-step.ts';
 import { queryOf, run } from '../../queries/run.ts';

@@ -1,4 +1,5 @@
 /** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';

@@ -1,4 +1,5 @@
 /** Which windows a preview draws. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { hasPast, windowsOf } from '../../subjects/alerts/past-values.ts';
 import { type AlertCondition, AlertRuleFields } from '../../subjects/alerts/rule.ts';

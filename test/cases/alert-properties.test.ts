@@ -1,4 +1,5 @@
 /** What holds of every evaluation of alert rules, whatever is answered. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import type { RuleAnswer } from '../../subjects/alerts/answer.ts';

@@ -1,4 +1,5 @@
 /** Rule files of Prometheus: what is read, what is written, what is refused. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { alertLabels, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';

@@ -1,4 +1,5 @@
 /** Alerts as series of metrics. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertsOf, alertSeries } from '../../subjects/alerts/recording/alert-series.ts';

@@ -1,4 +1,5 @@
 /** Templates of labels and annotations: what Prometheus makes of them. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
 import { TemplateError } from '../../subjects/alerts/templates/errors.ts';

@@ -1,4 +1,5 @@
 /** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Answers } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';

@@ -1,4 +1,5 @@
 /** Detectors of one organization with very many series do not delay those of another, and what is cut is told. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { detectorLimits } from '../../processors/anomaly-scores/anomaly-points.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';

@@ -1,4 +1,5 @@
 /** Questions that wait for their turn: what is asked when there is more than the engine can answer. */
+import '../../subjects/query-kinds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { QueryContext } from '../../queries/answer.ts';

@@ -1,4 +1,5 @@
 /** Questions that are asked together have the answers that they have alone, and one that fails does not fail the others. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryContext } from '../../queries/answer.ts';
 import { aggregatesKey, runAggregateBatch } from '../../queries/batch/aggregates.ts';

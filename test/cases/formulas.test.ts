@@ -1,4 +1,5 @@
 /** Formulas: what they say, how results are joined, and which unit comes out. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { type Answer, seriesAnswer, tableAnswer } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';

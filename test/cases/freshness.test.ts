@@ -1,4 +1,5 @@
 /** Up to when answers say that records have landed: as sinks told it, without a read of records. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { StoredLandings } from '../../adapters/columns-sql/landings.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';

@@ -1,4 +1,5 @@
 /** Counts of log patterns, asked for as log records and spans are: what panels, alert rules and detectors ask. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Results } from '../../queries/batch/results.ts';
 import { minStepMsOf } from '../../queries/min-step.ts';

@@ -1,4 +1,5 @@
 /** Metric queries against arithmetic by hand, and against answers of Prometheus. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { Answer } from '../../queries/answer.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';

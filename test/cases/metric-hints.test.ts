@@ -1,4 +1,5 @@
 /** What a metric query that finds nothing says. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { run } from '../../queries/run.ts';
 import { type MetricTables, nanoseconds, openMetricTables, readingOf } from './metric-points.ts';

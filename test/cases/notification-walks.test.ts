@@ -1,4 +1,5 @@
 /** Alerts whose severities and routes change at random: what each receiver knows is what Alertmanager's rule says, after each step. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { notifications } from '../../processors/notifications/notifications.ts';

@@ -1,4 +1,5 @@
 /** Alerts are grouped, muted and told as the routing document says, and as time goes by. */
+import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { notifications } from '../../processors/notifications/notifications.ts';

@@ -1,3 +1,4 @@
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { type Answer, type QueryContext, seriesAnswer } from '../../queries/answer.ts';
 import { answerOver } from '../../queries/over-window.ts';

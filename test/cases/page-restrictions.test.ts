@@ -1,4 +1,5 @@
 /** What the page is told of who may call what is what the API holds. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { mayCall } from '../../api/callers/rights.ts';
 import { operations } from '../../api/groups/index.ts';

@@ -1,4 +1,5 @@
 /** Steps that are kept: whatever lands, late or twice, or is erased in between, answers are those that are given where nothing is kept. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Answers } from '../../queries/batch/answers.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';

@@ -1,4 +1,5 @@
 /** Long texts are read in a thread: with the same result, and while the main thread goes on. */
+import '../../subjects/query-kinds.ts';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { deserialize, serialize } from 'node:v8';

@@ -1,4 +1,5 @@
 /** What a want hides is what the step would have left: each processor with wants gives the same without them. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { z } from 'zod';
 import { defineProcessor, type Processor } from '../../processors/engine/definition.ts';

@@ -1,4 +1,5 @@
 /** What questions about records that find nothing say. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { hintOfList } from '../../queries/hints/lists.ts';
 import { misreadIn } from '../../queries/hints/misread.ts';

@@ -1,4 +1,5 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
+import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { Answers, type RunInSlot } from '../../queries/batch/answers.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';

@@ -1,4 +1,5 @@
 /** What `run` says beside its figures, over landed records: cost, freshness, what was cut, and what is refused. */
+import '../../subjects/query-kinds.ts';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { z } from 'zod';

@@ -1,4 +1,5 @@
 /** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
+import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';

@@ -1,4 +1,5 @@
 /** Signals of detection rules, asked for as log records and spans are. */
+import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, run } from '../../queries/run.ts';

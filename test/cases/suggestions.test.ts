@@ -1,4 +1,5 @@
 /** What is suggested, of which evidence. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { alertIdOf, groupKey } from '../../subjects/alerts/state.ts';

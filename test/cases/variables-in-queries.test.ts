@@ -1,4 +1,5 @@
 /** Variables in PromQL, searches, formulas and titles: what they stand for never changes what a query says. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { parseFormula } from '../../queries/formula/parse.ts';

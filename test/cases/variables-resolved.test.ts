@@ -1,4 +1,5 @@
 /** Variables of a dashboard are resolved in the order of what they use, out of what landed. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';

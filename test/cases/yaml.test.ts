@@ -1,4 +1,5 @@
 /** YAML that people send: what is read, and what is more than is read. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { readYaml, YamlError } from '../../queries/yaml.ts';
 import { AlertmanagerFileError, importAlertmanager } from '../../subjects/alerts/routing/alertmanager.ts';

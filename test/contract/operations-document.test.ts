@@ -1,4 +1,5 @@
 /** The published document says what the registry says. */
+import '../../subjects/query-kinds.ts';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { groups, operations } from '../../api/groups/index.ts';

@@ -1,4 +1,5 @@
 /** What the page asks of the API, and what of the API it does not ask. */
+import '../../subjects/query-kinds.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';

@@ -1,4 +1,5 @@
 /** What keeps two members apart that both think that a partition is theirs, and what comes before what when a tick takes effect. */
+import '../../subjects/query-kinds.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
  * What counts is the processor time of this thread, which hardly depends on how busy the machine is. What exceeds the limit is read again,
  * and counts if it does so each time.
  */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { z } from 'zod';
 import { operations } from '../../api/groups/index.ts';

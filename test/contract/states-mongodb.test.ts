@@ -1,3 +1,4 @@
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
 import { patientDocuments } from '../services/patient-documents.ts';

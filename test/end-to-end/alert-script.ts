@@ -1,4 +1,5 @@
 /** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
+import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
 import { itemKey, nextDue, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';

@@ -1,4 +1,5 @@
 /** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
+import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
 import { itemKey, nextDue, phaseOf, sharedPhaseOf } from '../../processors/engine/schedule-times.ts';
 import { openStates } from '../../runtime/states.ts';

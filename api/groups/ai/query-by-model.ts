@@ -2,8 +2,10 @@
  * A question translated to a query by a model. The query is validated like any other; the model receives the errors at
  * most twice.
  */
+
 import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
+import { returnsRecords } from '../../../queries/query-kind.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { queryOf } from '../../../queries/run.ts';
 import { stepOf } from '../../../queries/steps.ts';
@@ -68,7 +70,7 @@ const readAnswer = async (
     range,
     conditions: search,
     words: words.map((word) => ({ ...word, mappedTo: null })),
-    stepMs: step == null || query.kind === 'rows' ? undefined : stepOf(step, range),
+    stepMs: step == null || returnsRecords(query) ? undefined : stepOf(step, range),
   };
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { requireEntitlement } from '../../../queries/entitlement.ts';
 import { queryVersion } from '../../../queries/query.ts';
+import { kindOf } from '../../../queries/query-kind.ts';
 import { alertStates } from '../../../schemas/alerts.ts';
 import type { CollectionDefinition, Stored, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { alertRules, type StoredAlertRule } from '../../../schemas/resources/alert-rule.ts';
@@ -106,8 +107,8 @@ const unknownIn = async (
     );
   }
   const { query } = condition;
-  if (query.kind === 'anomaly' || query.kind === 'forecast') requireEntitlement(caller, 'ai');
-  const detectorId = query.kind === 'anomaly' ? query.detectorId : undefined;
+  if (kindOf(query).isPrediction === true) requireEntitlement(caller, 'ai');
+  const detectorId = 'detectorId' in query ? query.detectorId : undefined;
   if (detectorId === undefined || (await own.collection(anomalyDetectors).find(detectorId)) !== undefined) return [];
   return [{ path: 'condition.query.detectorId', message: `anomaly detector ${detectorId} does not exist` }];
 };

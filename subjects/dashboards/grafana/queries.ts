@@ -1,5 +1,7 @@
 /** Queries of panels, in both directions. */
+
 import { parseFormula } from '../../../queries/formula/parse.ts';
+import { promqlOf } from '../../../queries/query-kind.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { Panel } from '../document.ts';
 import { type Fields, fieldsIn, isFields, type Ledger } from './ledger.ts';
@@ -185,7 +187,7 @@ const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fiel
   const format = formatOf(isTable, type);
   return {
     datasource,
-    expr: query.query?.kind === 'promql' ? query.query.expression : '',
+    expr: (query.query && promqlOf(query.query)) ?? '',
     refId: query.name,
     ...(query.legend !== '' && { legendFormat: query.legend }),
     ...(query.hidden && { hide: true }),
@@ -200,7 +202,8 @@ const writePromql = (query: PanelQuery, type: unknown, datasource: object): Fiel
 const expressions = { type: '__expr__', uid: '__expr__' };
 
 /** Returns whether Grafana can run all queries of a panel. */
-export const canBeQueried = ({ queries }: Panel): boolean => queries.every(({ query }) => query?.kind === 'promql');
+export const canBeQueried = ({ queries }: Panel): boolean =>
+  queries.every(({ query }) => query !== undefined && promqlOf(query) !== undefined);
 
 /** Writes the queries of a panel for a Grafana panel type. */
 export const writeQueries = (

@@ -5,6 +5,7 @@ import { invalid, QueryError } from '../../../queries/errors.ts';
 import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
 import { minStepMsOf } from '../../../queries/min-step.ts';
 import type { Query } from '../../../queries/query.ts';
+import { returnsRecords } from '../../../queries/query-kind.ts';
 import type { Range } from '../../../queries/range.ts';
 import type { Result } from '../../../queries/result.ts';
 import { queryOf } from '../../../queries/run.ts';
@@ -162,7 +163,7 @@ class PanelRun {
       (each) => Math.ceil(Math.max(...each) / multipleMs) * multipleMs,
     );
     const filled = queryOf(withFilters(inQuery(query, this.#scopeOf(panelQuery, stepMs, plainMs, ownMs)), filters));
-    const isTable = panelQuery.answers === 'table' || filled.kind === 'rows';
+    const isTable = panelQuery.answers === 'table' || returnsRecords(filled);
     return results.of(filled, { range: this.#range, ...(isTable ? {} : { stepMs }) });
   }
 

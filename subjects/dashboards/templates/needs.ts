@@ -1,6 +1,7 @@
 /** Needs of a dashboard's panels: names of metrics and attributes, and any records. */
 import { namesIn, parseFormula } from '../../../queries/formula/parse.ts';
 import type { Query } from '../../../queries/query.ts';
+import { measuresOf } from '../../../queries/query-kind.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
 import type { Search } from '../../../queries/search/tree.ts';
 import { type QuerySignal, signals } from '../../../queries/signals/index.ts';
@@ -40,19 +41,11 @@ const ofSearch = (text: string | undefined, signal: QuerySignal): Condition[] =>
   text === undefined ? [] : inSearch(parseSearch(text, signal), signal);
 
 const ofQuery = (query: Query): Condition => {
-  switch (query.kind) {
-    case 'metric':
-      return { is: 'metric', name: query.metric };
-    case 'rows':
-      return { is: 'all', of: [{ is: 'records', signal: query.signal }, ...ofSearch(query.search, query.signal)] };
-    case 'aggregate': {
-      const { signal, search, measures } = query;
-      const fields = measures.flatMap(({ field }) => (field === undefined ? [] : attribute(signal, field)));
-      return { is: 'all', of: [{ is: 'records', signal }, ...ofSearch(search, signal), ...fields] };
-    }
-    default:
-      throw new Error(`a template can query metrics, records and aggregates, not ${query.kind}`);
-  }
+  if ('metric' in query) return { is: 'metric', name: query.metric };
+  if (!('signal' in query)) throw new Error(`a template can query metrics, records and aggregates, not ${query.kind}`);
+  const { signal, search } = query;
+  const fields = measuresOf(query).flatMap(({ field }) => (field === undefined ? [] : attribute(signal, field)));
+  return { is: 'all', of: [{ is: 'records', signal }, ...ofSearch(search, signal), ...fields] };
 };
 
 /** The need of a panel: one of its visible queries and formulas. Undefined for a panel without queries. */

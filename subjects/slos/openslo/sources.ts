@@ -49,7 +49,7 @@ const parseNativePart =
     if (!success)
       return fail(error.issues.map(({ path, message }) => `${path.join('.')} ${message}`.trim()).join('; '));
     if (!counter) return data;
-    return 'kind' in data && data.kind === 'metric'
+    return 'overTime' in data
       ? { ...data, overTime: 'increase' }
       : fail('must be of the kind metric if counter is true: other kinds have no increase');
   };

@@ -1,5 +1,7 @@
 /** Writes an SLO as OpenSLO. Parsing the result returns the same SLO. */
+
 import type { Query } from '../../../queries/query.ts';
+import { promqlOf } from '../../../queries/query-kind.ts';
 import { asNumber, decimal, dividedBy, fraction } from '../../../queries/slos/fraction.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
 import { durationText, msOf } from '../../alerts/durations.ts';
@@ -28,18 +30,18 @@ const sourceOf = (part: SliPart): { readonly type: string; readonly spec: object
     const { requests, latencyThresholdMs } = part;
     return { type: 'oiq', spec: { requests, ...(latencyThresholdMs !== null && { latencyThresholdMs }) } };
   }
-  return part.kind === 'promql'
-    ? { type: 'prometheus', spec: { query: part.expression } }
-    : { type: 'oiq', spec: part };
+  const expression = promqlOf(part);
+  return expression === undefined ? { type: 'oiq', spec: part } : { type: 'prometheus', spec: { query: expression } };
 };
 
 const metricOf = (part: SliPart, version: Version): object => {
   const { type, spec } = sourceOf(part);
   if (version === 'v1') return { metricSource: { type, spec } };
   if (version === 'v2alpha') return { dataSourceSpec: { type }, spec };
-  return 'kind' in part && part.kind === 'promql'
-    ? { source: type, queryType: 'promql', query: part.expression }
-    : { source: type, queryType: 'json', query: JSON.stringify(spec) };
+  const expression = 'kind' in part ? promqlOf(part) : undefined;
+  return expression === undefined
+    ? { source: type, queryType: 'json', query: JSON.stringify(spec) }
+    : { source: type, queryType: 'promql', query: expression };
 };
 
 /** Returns the queries of good, bad and total; `undefined` for a threshold. */

@@ -1,4 +1,5 @@
 /** Dashboards of Grafana in our form, and what is told of each part. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { dashboardDifferences } from '../../../subjects/dashboards/difference.ts';
 import type { DashboardFields } from '../../../subjects/dashboards/document.ts';

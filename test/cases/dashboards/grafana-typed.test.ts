@@ -1,4 +1,5 @@
 /** What is exported for Grafana is what the types of its SDK declare, and no more: a strict reader of these takes it. */
+import '../../../subjects/query-kinds.ts';
 import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

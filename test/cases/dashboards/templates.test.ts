@@ -1,4 +1,5 @@
 /** Templates of dashboards: what they name is what senders send, and golden telemetry fills each panel. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryReading } from '../../../queries/promql/reading.ts';
 import type { Query } from '../../../queries/query.ts';

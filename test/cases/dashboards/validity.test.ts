@@ -1,4 +1,5 @@
 /** What is wrong with a dashboard before anything is read for it. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { checkStatically, validityOf } from '../../../subjects/dashboards/validity.ts';

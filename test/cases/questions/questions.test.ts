@@ -1,4 +1,5 @@
 /** What questions in plain language are read as, over what twelve trades have. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { sentenceOf } from '../../../subjects/questions/sentence.ts';
 import { understand } from '../../../subjects/questions/understand.ts';

@@ -1,4 +1,5 @@
 /** Runbooks: how documents are cut, found and cited. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { namedQueries } from '../../../subjects/runbooks/named-queries.ts';
 import {

@@ -1,4 +1,5 @@
 /** How long it takes from the end of a bad slice to the webhook that tells of it, with the waits that are there by default. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { momentsOf } from '../../../processors/alerts/alert-evaluation.ts';

@@ -1,4 +1,5 @@
 /** Objectives as they are written: the short form, `query` as an object or as text, and what is refused with its path. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { sloProblems } from '../../../subjects/slos/problems.ts';

@@ -1,4 +1,5 @@
 /** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Answers } from '../../../queries/batch/answers.ts';
 import { openPromql } from '../../../queries/promql/evaluation/threads.ts';

@@ -1,4 +1,5 @@
 /** OpenSLO in and out: documents of others, what is refused with its line, and exports that come in again unchanged. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
 import { alertRulesOf } from '../../../subjects/slos/alert-rules.ts';

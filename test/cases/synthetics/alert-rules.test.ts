@@ -1,4 +1,5 @@
 /** The alert rule of a check, evaluated as it is live: verdicts land, are asked at the moments of rules, and become alerts. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
 import { nextDue, sharedPhaseOf } from '../../../processors/engine/schedule-times.ts';

@@ -1,4 +1,5 @@
 /** Runs of synthetic checks, asked for as log records and spans are. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { Reading } from '../../../queries/reading.ts';
 import { type QueryRequest, run } from '../../../queries/run.ts';

@@ -1,5 +1,5 @@
 /** Outcome of one query of a batch. */
-import type { Answer } from '../answer.ts';
+import type { Answer } from './answer.ts';
 
 /** An answer, an error, or `undefined` if the query should run alone. */
 export type Outcome = { readonly answer: Answer } | { readonly error: unknown } | undefined;

@@ -1,0 +1,88 @@
+/** Queries for aggregates over the records of a signal. */
+import { runAggregate } from '../aggregate/aggregate.ts';
+import { defaultName, figuresOf } from '../aggregate/measures.ts';
+import { aggregatesKey, maxAggregates, runAggregateBatch } from '../batch/aggregates.ts';
+import { hintOfFigures } from '../hints/answers.ts';
+import type { AggregateQuery, Measure } from '../query.ts';
+import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
+import type { QuerySignal } from '../signals/index.ts';
+import { ValueReader } from '../values.ts';
+import { changeSearch, countRecords, groupsText, listText, recordsText } from './conditions.ts';
+
+const changeMeasure = (measure: Measure, { search, text }: TextChanges): Measure => {
+  const { field, ...rest } = changeSearch(measure, search);
+  return field === undefined ? rest : { ...rest, field: text(field) };
+};
+
+const functions: Readonly<Record<Exclude<Measure['function'], 'percentile' | 'count' | 'rate'>, string>> = {
+  distinct: 'number of distinct values of',
+  sum: 'sum of',
+  avg: 'average of',
+  min: 'minimum of',
+  max: 'maximum of',
+};
+
+const measureText = (
+  { function: name, field, percentile, search }: Measure,
+  signal: QuerySignal,
+  parts: SentenceParts,
+): string => {
+  const only = search === undefined ? '' : ` of those where ${parts.search(search, signal)}`;
+  if (name === 'count') return `number${field === undefined ? '' : ` with ${field}`}${only}`;
+  if (name === 'rate') return `number a second${only}`;
+  return `${name === 'percentile' ? `${percentile}th percentile of` : functions[name]} ${field}${only}`;
+};
+
+const sentence = (query: AggregateQuery, parts: SentenceParts): string => {
+  const { signal, search, measures } = query;
+  const [measure] = measures;
+  // The condition of a single measure is displayed with the conditions of all records.
+  if (measure?.search !== undefined && measures.length === 1) {
+    const { search: own, ...figure } = measure;
+    const conditions = search === undefined ? own : `(${search}) (${own})`;
+    return sentence({ ...query, measures: [figure], search: conditions }, parts);
+  }
+  const figures = listText(measures.map((each) => measureText(each, signal, parts)));
+  return `${figures} of ${recordsText(signal, search, parts)}${groupsText(query)}`;
+};
+
+const additive: readonly Measure['function'][] = ['count', 'sum', 'rate'];
+
+export const aggregate = defineQueryKind<AggregateQuery>({
+  signals: ({ signal }) => [signal],
+  run: runAggregate,
+  batch: { max: maxAggregates, key: aggregatesKey, run: runAggregateBatch },
+  hasZeros: true,
+  hint: hintOfFigures,
+  inspect({ signal, search, measures, groupBy }, inspection) {
+    inspection.search(search, signal, 'search');
+    for (const [index, name] of groupBy.entries()) inspection.field(name, signal, `groupBy.${index}`);
+    inspection.attempt(() => {
+      figuresOf(measures, signal, new ValueReader(signal));
+      for (const [index, measure] of measures.entries()) {
+        if (measure.field !== undefined) inspection.field(measure.field, signal, `measures.${index}.field`);
+        inspection.search(measure.search, signal, `measures.${index}.search`);
+      }
+    });
+  },
+  formulaProblem: ({ measures }) =>
+    measures.length === 1 ? undefined : [['measures'], 'must have one measure: a formula reads one value of a query'],
+  limitGroups: (query, limit) => ({ ...query, limit }),
+  changeTexts: (query, changes) => ({
+    ...changeSearch(query, changes.search),
+    measures: query.measures.map((measure) => changeMeasure(measure, changes)),
+    groupBy: changes.names(query.groupBy),
+    ...(query.order === undefined ? {} : { order: { ...query.order, by: changes.text(query.order.by) } }),
+  }),
+  addFilters: (query, { search }) => ({ ...query, search: search(query.search, query.signal) }),
+  groupBy: ({ groupBy }) => groupBy,
+  measures: ({ measures }) => measures,
+  countMatches: countRecords,
+  splittable(query, figure, limit) {
+    const measure = query.measures.find((each) => (each.as ?? defaultName(each)) === figure);
+    return measure !== undefined && additive.includes(measure.function)
+      ? { ...query, measures: [measure], order: undefined, limit }
+      : 'only counts and sums can be split into contributions';
+  },
+  sentence,
+});

@@ -1,0 +1,28 @@
+/** Queries for series that are anomalous. */
+import { runAnomaly } from '../anomalies/run-anomaly.ts';
+import { statusFigureCount } from '../anomalies/status-table.ts';
+import type { AnomalyQuery, MeasuringQuery } from '../query.ts';
+import { defineQueryKind } from '../query-kind.ts';
+import { seriesStates } from '../series-states.ts';
+import { parseDuration } from '../time.ts';
+
+export const anomaly = defineQueryKind<AnomalyQuery>({
+  parts: {
+    list: ({ query }) => (query === undefined ? [] : [['query', query]]),
+    change: (anomalies, change) =>
+      anomalies.query === undefined ? anomalies : { ...anomalies, query: change(anomalies.query) as MeasuringQuery },
+  },
+  signals: () => [],
+  run: runAnomaly,
+  // Scores have their own step, and no shorter steps are available.
+  minStepMs: ({ step }) => (step === undefined ? 1 : Number(parseDuration(step) ?? 0n) / 1_000_000),
+  changeTexts: (query, { text }) => ({
+    ...query,
+    ...(query.detectorId === undefined ? {} : { detectorId: text(query.detectorId) }),
+  }),
+  states: (_query, table) => seriesStates(table, statusFigureCount),
+  singleValue: 'series have one anomaly state',
+  isPrediction: true,
+  sentence: ({ query, detectorId }, parts) =>
+    query === undefined ? `anomalies of the detector ${detectorId}` : `anomalies of ${parts.query(query)}`,
+});

@@ -1,0 +1,41 @@
+/** Conditions and groups that several kinds of queries have. */
+import type { AggregateQuery, Query } from '../query.ts';
+import type { SentenceParts, TextChanges } from '../query-kind.ts';
+import { type QuerySignal, signals } from '../signals/index.ts';
+
+/** Returns a query or measure with its search changed. */
+export const changeSearch = <Part extends { search?: string | undefined }>(
+  part: Part,
+  change: TextChanges['search'],
+): Part => (part.search === undefined ? part : { ...part, search: change(part.search) });
+
+/** Returns a query that counts the records of a signal that match a search. */
+export const countRecords = ({ signal }: { readonly signal: QuerySignal }, search: string | undefined): Query => ({
+  kind: 'aggregate',
+  signal,
+  ...(search === undefined ? {} : { search }),
+  measures: [{ function: 'count' }],
+  groupBy: [],
+  limit: 1,
+});
+
+/** Returns the records of a query in words. */
+export const recordsText = (signal: QuerySignal, search: string | undefined, parts: SentenceParts): string => {
+  const { records } = signals[signal];
+  const condition = search === undefined ? '' : parts.search(search, signal);
+  return condition === '' ? records : `${records} where ${condition}`;
+};
+
+/** Returns items of a list in words. */
+export const listText = (items: readonly string[]): string =>
+  items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+
+const defaultLimit = 100;
+
+/** Returns the groups of a query in words, as the end of a sentence. */
+export const groupsText = ({ groupBy, limit, order }: Pick<AggregateQuery, 'groupBy' | 'limit' | 'order'>): string => {
+  if (groupBy.length === 0) return '';
+  const limitText =
+    limit === defaultLimit ? '' : `, the ${limit} ${order?.direction === 'ascending' ? 'smallest' : 'largest'}`;
+  return `, by ${listText(groupBy)}${limitText}`;
+};

@@ -1,0 +1,25 @@
+/** Queries for the probability that values cross a limit. */
+import { forecastFigures, forecastProblem, runForecast } from '../forecast/run-forecast.ts';
+import type { ForecastQuery, MeasuringQuery } from '../query.ts';
+import { defineQueryKind } from '../query-kind.ts';
+import { seriesStates } from '../series-states.ts';
+
+export const forecast = defineQueryKind<ForecastQuery>({
+  parts: {
+    list: ({ query }) => [['query', query]],
+    change: (forecasts, change) => ({ ...forecasts, query: change(forecasts.query) as MeasuringQuery }),
+  },
+  signals: () => [],
+  run: runForecast,
+  inspect(query, inspection) {
+    const problem = forecastProblem(query);
+    if (problem !== undefined) inspection.problem(...problem);
+  },
+  states: (_query, table) => seriesStates(table, forecastFigures),
+  singleValue: 'a forecast has one probability',
+  isPrediction: true,
+  sentence({ until, horizon, query }, parts) {
+    const [side, limit] = Object.entries(until)[0] ?? [];
+    return `probability within ${horizon} of ${side} ${limit} for ${parts.query(query)}`;
+  },
+});

@@ -1,0 +1,34 @@
+/** Arithmetic over the answers of other queries. */
+import { invalid } from '../errors.ts';
+import { runFormula } from '../formula/formula.ts';
+import { namesIn, parseFormula } from '../formula/parse.ts';
+import type { FormulaQuery } from '../query.ts';
+import { defineQueryKind, kindOf } from '../query-kind.ts';
+import { listText } from './conditions.ts';
+
+export const formula = defineQueryKind<FormulaQuery>({
+  parts: {
+    list: ({ queries }) => Object.entries(queries).map(([name, part]) => [`queries.${name}`, part] as const),
+    change: (query, change) => {
+      const parts = Object.entries(query.queries).map(([name, part]) => [name, change(part)] as const);
+      return { ...query, queries: Object.fromEntries(parts) as FormulaQuery['queries'] };
+    },
+  },
+  signals: () => [],
+  run: (query, _reading, context, runPart) => runFormula(query, (part) => runPart(part, context)),
+  combine: runFormula,
+  inspect({ expression, queries }, inspection) {
+    inspection.attempt(() => {
+      const names = namesIn(parseFormula(expression));
+      if (names.length === 0) throw invalid('expression', 'must name at least one query');
+      for (const name of names)
+        if (!Object.hasOwn(queries, name))
+          throw invalid('expression', `names ${name}, which is not one of the queries`);
+    });
+  },
+  changeTexts: (query, changes) => ({ ...query, expression: changes.formula(query.expression) }),
+  groupBy: ({ queries }) =>
+    Object.values(queries).every((part) => kindOf(part).groupBy?.(part)?.length === 0) ? [] : undefined,
+  sentence: ({ expression, queries }, parts) =>
+    `${expression}, where ${listText(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}`,
+});

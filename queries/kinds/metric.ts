@@ -1,0 +1,77 @@
+/** Queries for values of a metric. */
+import { contextKey } from '../batch/context-key.ts';
+import { isSharedMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
+import { invalid } from '../errors.ts';
+import { hintOfMetric } from '../metrics/hint.ts';
+import { runMetric } from '../metrics/metric.ts';
+import type { MetricQuery } from '../query.ts';
+import { defineQueryKind, type SentenceParts } from '../query-kind.ts';
+import { parseSearch } from '../search/parse.ts';
+import { changeSearch, groupsText } from './conditions.ts';
+
+const overTimes: Readonly<Record<MetricQuery['overTime'], string>> = {
+  last: 'last value',
+  avg: 'average',
+  min: 'minimum',
+  max: 'maximum',
+  sum: 'sum',
+  count: 'number of points',
+  rate: 'rate a second',
+  increase: 'increase',
+  quantile: 'quantile',
+};
+const acrosses: Readonly<Record<MetricQuery['across'], string>> = {
+  sum: 'over all its series',
+  avg: 'averaged over its series',
+  min: 'minimum of its series',
+  max: 'maximum of its series',
+  count: 'as the number of its series',
+  none: 'for each series separately',
+};
+
+const sentence = (query: MetricQuery, parts: SentenceParts): string => {
+  const { metric, overTime, across, quantile, search } = query;
+  const figure =
+    quantile === undefined ? overTimes[overTime] : `${Number((quantile * 100).toPrecision(6))}th percentile`;
+  const condition = search === undefined ? '' : ` where ${parts.search(search, 'metrics')}`;
+  return `${figure} of the metric ${metric}${condition}, ${acrosses[across]}${groupsText(query)}`;
+};
+
+const additive: readonly MetricQuery['overTime'][] = ['rate', 'increase', 'sum', 'last', 'avg', 'count'];
+
+export const metric = defineQueryKind<MetricQuery>({
+  signals: () => ['metrics'],
+  run: (query, reading, context) => runMetric(query, reading, context),
+  batch: {
+    max: maxMetrics,
+    key: (query, context) => (isSharedMetric(query, context) ? contextKey(context) : undefined),
+    run: (queries, reading, [context]) => runMetricBatch(queries, reading, context),
+  },
+  hint: (query, answer, _range, reading) => hintOfMetric(query, answer, reading),
+  inspect({ overTime, quantile, search, metric: name }, inspection) {
+    inspection.attempt(() => {
+      if (overTime === 'quantile' && quantile === undefined)
+        throw invalid('quantile', 'is required for quantile, such as 0.95');
+      if (search !== undefined) parseSearch(search, 'metrics', { path: 'search' });
+    });
+    inspection.metric(name, 'metric');
+  },
+  limitGroups: (query, limit) => ({ ...query, limit }),
+  changeTexts: (query, { search, text, names }) => ({
+    ...changeSearch(query, search),
+    metric: text(query.metric),
+    groupBy: names(query.groupBy),
+  }),
+  addFilters: (query, { search }) => ({ ...query, search: search(query.search, 'metrics') }),
+  groupBy: ({ across, groupBy }) => (across === 'none' ? undefined : groupBy),
+  metrics: ({ metric: name }) => [name],
+  countMatches({ search: _search, ...query }, search) {
+    return search === undefined ? query : { ...query, search };
+  },
+  countValues: (query) => ({ ...query, overTime: 'count', across: 'sum' }),
+  splittable: (query, _figure, limit) =>
+    query.across === 'sum' && additive.includes(query.overTime)
+      ? { ...query, limit }
+      : 'only sums over series can be split into contributions',
+  sentence,
+});

@@ -1,0 +1,22 @@
+/** Queries for figures of a service level objective. */
+import { contextKey } from '../batch/context-key.ts';
+import type { SloQuery } from '../query.ts';
+import { defineQueryKind } from '../query-kind.ts';
+import { sloStates } from '../slos/alert-states.ts';
+import { maxSlosPerBatch, runSlo, runSloBatch, sloKey } from '../slos/run-slo.ts';
+
+export const slo = defineQueryKind<SloQuery>({
+  signals: () => [],
+  run: runSlo,
+  batch: {
+    max: maxSlosPerBatch,
+    key: (query, context) => `${sloKey(query)} ${contextKey(context)}`,
+    run: (queries, reading, [context]) => runSloBatch(queries, reading, context),
+  },
+  changeTexts: (query, { text }) => ({ ...query, sloId: text(query.sloId) }),
+  groupBy: () => [],
+  states: sloStates,
+  singleValue: 'an SLO has one value',
+  isCurrentOnly: true,
+  sentence: ({ figure, sloId }) => `${figure} of the SLO ${sloId}`,
+});

@@ -1,0 +1,191 @@
+/** Definition of a kind of query, and the definitions of all kinds. `README.md` describes how to add one. */
+import type { Answer, QueryContext } from './answer.ts';
+import type { Outcome, ReportOutcome } from './outcome.ts';
+import type { QueryReading } from './promql/reading.ts';
+import type { AggregateQuery, Measure, MetricQuery, Query } from './query.ts';
+import type { Range } from './range.ts';
+import type { QuerySignal, ReadSignal } from './signals/index.ts';
+
+/** Runs a query that is part of another one. */
+export type RunPart = (part: Query, context: QueryContext) => Promise<Answer>;
+
+/** Context of a run whose statements and evaluations end with the signal. */
+export interface RunContext extends QueryContext {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Queries within a query. */
+export interface QueryParts<Of> {
+  /** Returns the parts with their paths, such as `queries.errors`. */
+  list(query: Of): readonly (readonly [path: string, part: Query])[];
+  /** Returns the query with changed parts. */
+  change(query: Of, change: (part: Query) => Query): Query;
+}
+
+/** Statements that answer several queries of a kind. */
+export interface QueryBatch<Of> {
+  /** Maximum number of queries in one batch. */
+  readonly max: number;
+  /** Returns the key that the queries of a batch share; undefined for a query that must run alone. */
+  key(query: Of, context: QueryContext): string | undefined;
+  /** Runs queries, each with its range. Early outcomes may be reported before all are known. */
+  run(
+    queries: readonly Of[],
+    reading: QueryReading,
+    contexts: readonly [QueryContext, ...QueryContext[]],
+    report: ReportOutcome,
+  ): Promise<Outcome[]>;
+}
+
+/** Changes of the texts in a query, by their language. */
+export interface TextChanges {
+  text(text: string): string;
+  names(names: readonly string[]): string[];
+  search(search: string): string;
+  promql(expression: string): string;
+  formula(expression: string): string;
+}
+
+/** Additions to the conditions of a query. */
+export interface FilterChanges {
+  search(search: string | undefined, signal: ReadSignal): string;
+  promql(expression: string): string;
+}
+
+/** Collects the names in a query, and its errors. Paths are relative to the query. */
+export interface QueryInspection {
+  /** Collects the error that `read` throws. */
+  attempt(read: () => void): void;
+  problem(path: string, message: string): void;
+  search(search: string | undefined, signal: QuerySignal, path: string): void;
+  field(name: string, signal: QuerySignal, path: string): void;
+  metric(name: string, path: string): void;
+}
+
+/** Texts within the sentence of a query. */
+export interface SentenceParts {
+  /** Returns a search in words; empty for a search without conditions. */
+  search(search: string, signal: ReadSignal): string;
+  query(part: Query): string;
+}
+
+/** Group of an answer with its state, for the conditions of alert rules. */
+export interface StateGroup {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly points: readonly (number | null)[];
+  /** Number of events behind the value, if a minimum is required. */
+  readonly events?: number | undefined;
+  /** Reason why the state is unknown, as part of a sentence. */
+  readonly unknown?: string | undefined;
+  /** Reason why the value is ignored, as part of a sentence. */
+  readonly tooFew?: string | undefined;
+  /** Meaning of the value. */
+  readonly says?: { readonly text: string; readonly reason: string } | undefined;
+}
+
+/** Parts of a definition that only some kinds have. */
+interface OptionalParts<Of> {
+  readonly parts?: QueryParts<Of>;
+  /**
+   * For kinds whose values follow from those of their parts at the same time: runs the query with these answers of the
+   * parts.
+   */
+  combine?(query: Of, answerPart: (part: Query) => Promise<Answer>): Promise<Answer>;
+  readonly batch?: QueryBatch<Of>;
+  /** Minimum step in milliseconds, besides the resolution of the signals. */
+  minStepMs?(query: Of): number;
+  /** Returns the hint for an answer without the requested values. */
+  hint?(query: Of, answer: Answer, range: Range, reading: QueryReading): Promise<string | undefined>;
+  /** Inspects the query without its parts. */
+  inspect?(query: Of, inspection: QueryInspection): void;
+  /** Returns why a formula cannot use the query as a part, with the path in the query. */
+  formulaProblem?(query: Of): readonly [path: readonly string[], message: string] | undefined;
+  /** Returns the query with this maximum number of groups. */
+  limitGroups?(query: Of, maxGroups: number): Query;
+  /** Returns the query with its texts changed, except those of its parts. */
+  changeTexts?(query: Of, changes: TextChanges): Query;
+  /** Returns the query with additional conditions, except those of its parts. */
+  addFilters?(query: Of, changes: FilterChanges): Query;
+  /** Returns the grouping labels of the answer; undefined if only the answer determines them. */
+  groupBy?(query: Of): readonly string[] | undefined;
+  /** Returns the aggregates over records. */
+  measures?(query: Of): readonly Measure[];
+  /** Returns the metrics that the query reads, without those of its parts. */
+  metrics?(query: Of): readonly string[];
+  /** Returns the PromQL expression of the query. */
+  promql?(query: Of): string;
+  /** Returns a query without other conditions than this search, which shows whether any records match. */
+  countMatches?(query: Of, search: string | undefined): Query;
+  /** Returns a query that counts values, to show whether there are any. */
+  countValues?(query: Of): Query;
+  /** Returns a query of one figure whose groups add up, or the reason why there is none. */
+  splittable?(query: Of, figure: string, maxGroups: number): AggregateQuery | MetricQuery | string;
+  /** Returns the groups of a table with their states, for kinds whose values are states. */
+  states?(query: Of, table: Answer, minimumEvents: number | undefined): StateGroup[];
+  /** For kinds with one value at a time: the reason, as a sentence without its end. */
+  readonly singleValue?: string;
+  /** Whether only the current value exists, and none of the past. */
+  readonly isCurrentOnly?: true;
+  /** Whether the answer has records instead of values. */
+  readonly returnsRecords?: true;
+  /** Whether the value of a step is taken at its end, as in PromQL, instead of from its records. */
+  readonly isAtStepEnds?: true;
+  /** Whether a group without records has the value 0. */
+  readonly hasZeros?: true;
+  /** Whether the answer is predicted from values, so that it is never absent, and needs the entitlement `ai`. */
+  readonly isPrediction?: true;
+}
+
+export interface QueryKindDefinition<Of> extends OptionalParts<Of> {
+  /** Returns the signals that the query reads, without those of its parts. */
+  signals(query: Of): readonly ReadSignal[];
+  /** Runs a query: series with a step, a table without one. */
+  run(query: Of, reading: QueryReading, context: RunContext, runPart: RunPart): Promise<Answer>;
+  /** Describes the answer in words, as part of a sentence. */
+  sentence(query: Of, parts: SentenceParts): string;
+}
+
+/** Declares a kind of query. */
+export const defineQueryKind = <Of extends Query>(definition: QueryKindDefinition<Of>): QueryKindDefinition<Of> =>
+  definition;
+
+/** Definitions of all kinds. */
+export type QueryKinds = {
+  readonly [Kind in Query['kind']]: QueryKindDefinition<Extract<Query, { readonly kind: Kind }>>;
+};
+
+const registered: { kinds?: QueryKinds } = {};
+
+/** Sets the definitions of all kinds, before any other function for queries is called. */
+export const registerQueryKinds = (kinds: QueryKinds): void => {
+  registered.kinds = kinds;
+};
+
+/** Returns the definition of a query's kind. */
+export const kindOf = ({ kind }: Pick<Query, 'kind'>): QueryKindDefinition<Query> => {
+  if (registered.kinds === undefined) throw new Error('no kinds of queries are registered');
+  return registered.kinds[kind];
+};
+
+/** Returns the queries within a query, with their paths. */
+export const partsOf = (query: Query): readonly (readonly [path: string, part: Query])[] =>
+  kindOf(query).parts?.list(query) ?? [];
+
+/** Returns a query with changed parts. */
+export const changeParts = (query: Query, change: (part: Query) => Query): Query =>
+  kindOf(query).parts?.change(query, change) ?? query;
+
+/** Returns whether the values of all steps are taken at their ends, as in PromQL, instead of from their records. */
+export const isAtStepEnds = (query: Query): boolean => {
+  const { isAtStepEnds: isAtEnds = false, combine } = kindOf(query);
+  return isAtEnds || (combine !== undefined && partsOf(query).every(([, part]) => isAtStepEnds(part)));
+};
+
+/** Returns the PromQL expression of a query; undefined for other kinds. */
+export const promqlOf = (query: Query): string | undefined => kindOf(query).promql?.(query);
+
+/** Returns the aggregates over records in a query; none for other queries. */
+export const measuresOf = (query: Query): readonly Measure[] => kindOf(query).measures?.(query) ?? [];
+
+/** Returns whether a query answers with records instead of values. */
+export const returnsRecords = (query: Pick<Query, 'kind'>): boolean => kindOf(query).returnsRecords === true;

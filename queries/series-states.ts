@@ -1,0 +1,27 @@
+/** States of series, as the rows of a table. */
+import type { Answer } from './answer.ts';
+import type { StateGroup } from './query-kind.ts';
+
+/** Returns the number for a JSON value: JSON has no number for some values. */
+export const numberOf = (value: unknown): number | null => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return value;
+  const text = String(value)
+    .replace(/^\+?inf(inity)?$/i, 'Infinity')
+    .replace(/^-inf(inity)?$/i, '-Infinity');
+  return Number(text);
+};
+
+/** Returns series with a state and its description. The last `figures` columns are not labels. */
+export const seriesStates = ({ columns, rows }: Answer, figures: number): StateGroup[] => {
+  const first = columns.length - figures;
+  const at = (name: string): number => columns.findIndex((column, index) => index >= first && column.name === name);
+  const [state, messageIndex] = [at('state'), at('says')];
+  return rows.map((row) => {
+    const value = numberOf(row[first]);
+    const reason = String(row[messageIndex]);
+    const labels = Object.fromEntries(columns.slice(0, first).map(({ name }, index) => [name, String(row[index])]));
+    const own = { labels, points: [value], says: { text: String(row[state]), reason } };
+    return value === null ? { ...own, unknown: reason } : own;
+  });
+};
