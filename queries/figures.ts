@@ -1,7 +1,7 @@
 /** Rounding of figures for display. */
 
 /** Digits beyond which sums and differences of doubles are noise. */
-const digits = 12;
+const computedDigits = 12;
 /** Maximum number of significant digits of a double. */
 const maxDigits = 15;
 
@@ -11,5 +11,8 @@ const maxDigits = 15;
  */
 export const withoutNoise = (figure: number): number => {
   if (!Number.isFinite(figure) || Number.isInteger(figure)) return figure;
-  return Number(figure.toPrecision(Math.abs(figure) < 10 ** digits ? digits : maxDigits));
+  return Number(figure.toPrecision(Math.abs(figure) < 10 ** digits ? computedDigits : maxDigits));
 };
+
+/** Formats a figure with a readable number of digits. */
+export const digits = (value: number): string => String(Number(value.toPrecision(4)));

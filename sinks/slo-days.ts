@@ -1,9 +1,10 @@
 /** Sums time slices of SLOs by day. Windows of many days then read these sums, and slices only at their ends. */
-import { countedAs, countedForSql, countsOfSlices } from '../queries/slos/tallies.ts';
+
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quote } from '../schemas/tables/literal.ts';
+import { countedAs, countedForSql, countsOfSlices } from '../subjects/slos/slices/tallies.ts';
 
 const everyMs = 5 * 60_000;
 /** Recently written days are skipped: their rows and their count become visible one after the other, within seconds. */

@@ -1,5 +1,13 @@
 /** Registers all kinds of queries. Modules that run, validate or describe queries import this file. */
-import { queryKinds } from '../queries/kinds/index.ts';
+import { telemetryKinds } from '../queries/kinds/index.ts';
 import { registerQueryKinds } from '../queries/query-kind.ts';
+import { anomaly } from './anomalies/query-kind.ts';
+import { slo } from './slos/query-kind.ts';
+import { check } from './synthetics/query-kind.ts';
 
-registerQueryKinds(queryKinds);
+registerQueryKinds({
+  ...telemetryKinds,
+  slo,
+  check,
+  anomaly,
+});

@@ -1,5 +1,3 @@
-import { directionOf } from '../../queries/anomalies/anomaly-text.ts';
-import { isLearning, learningTimeMs, type Point, scoreSeries } from '../../queries/anomalies/scorer.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import {
   type AnomalyChange,
@@ -15,6 +13,8 @@ import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/anomalies/anomaly-event.ts';
 import { type Change, type Episode, nextEpisode } from '../../subjects/anomalies/episodes.ts';
 import { adjustmentsOf } from '../../subjects/anomalies/feedback.ts';
+import { directionOf } from '../../subjects/anomalies/scores/anomaly-text.ts';
+import { isLearning, learningTimeMs, type Point, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { type Watched, type WatchedDetectors, type WatchedSeries, watchedDetectors } from './watched-detectors.ts';
 

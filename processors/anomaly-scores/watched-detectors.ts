@@ -1,7 +1,7 @@
 /** State of the series of detectors: the scorer's state of each, and its anomaly while that lasts. */
 
-import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { Episode } from '../../subjects/anomalies/episodes.ts';
+import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
 /** A series of a detector. */
@@ -17,7 +17,7 @@ export interface WatchedSeries {
   /** Whether the series has enough history to be scored. */
   speaks: boolean;
   episode: Episode | undefined;
-  /** The scorer's state (`queries/anomalies/state.ts`). */
+  /** The scorer's state (`subjects/anomalies/scores/state.ts`). */
   known: Uint8Array;
 }
 

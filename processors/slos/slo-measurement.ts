@@ -2,15 +2,6 @@
 import { z } from 'zod';
 import { retentionDaysOf } from '../../queries/range.ts';
 import { signals } from '../../queries/signals/index.ts';
-import {
-  changedSlices,
-  type MeasuredSlice,
-  readSlicesOf,
-  type SloSeries,
-  seriesKey,
-  seriesOfKey,
-} from '../../queries/slos/slices.ts';
-import type { Window } from '../../queries/slos/windows.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
@@ -30,6 +21,15 @@ import {
   settledUpTo,
 } from '../../subjects/slos/measurement-times.ts';
 import { signalsMeasured } from '../../subjects/slos/signals.ts';
+import {
+  changedSlices,
+  type MeasuredSlice,
+  readSlicesOf,
+  type SloSeries,
+  seriesKey,
+  seriesOfKey,
+} from '../../subjects/slos/slices/slices.ts';
+import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { ruleAnswers } from '../alerts/rule-answers.ts';

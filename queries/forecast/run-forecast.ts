@@ -1,10 +1,10 @@
 /** Runs queries of kind `forecast`: the probability that values cross a limit within a horizon. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { digits } from '../anomalies/anomaly-text.ts';
 import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
 import { buildStepsContext, retentionStartMs, sinceFirst, stepValues } from '../complete-steps.ts';
 import { requireEntitlement } from '../entitlement.ts';
 import { invalid } from '../errors.ts';
+import { digits } from '../figures.ts';
 import type { ForecastQuery } from '../query.ts';
 import type { RunPart } from '../query-kind.ts';
 import type { Reading } from '../reading.ts';

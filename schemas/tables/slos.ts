@@ -81,7 +81,7 @@ FROM slo_slices GROUP BY tenant_id, slo_id, series, day`,
 
 /**
  * Sums of the slices of a day, for a number of changes. Read with FINAL, and only if the number of changes is current
- * (`queries/slos/tallies.ts`).
+ * (`subjects/slos/slices/tallies.ts`).
  */
 export const sloDaysTable = defineTable({
   name: 'slo_days',

@@ -1,8 +1,8 @@
 /** Event of an anomaly for the event feed. */
 
-import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { eventTags, type PlatformEvent } from '../../schemas/events.ts';
+import { anomalyText } from './scores/anomaly-text.ts';
 
 const verbs = { begin: 'began', worse: 'became worse', end: 'ended' } as const;
 

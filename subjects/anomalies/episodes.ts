@@ -1,9 +1,9 @@
 /** Next state of an anomaly of a series after each point: it begins, becomes worse, or ends. Pure. */
 
-import { type Direction, directionOf } from '../../queries/anomalies/anomaly-text.ts';
-import type { Scored } from '../../queries/anomalies/scorer.ts';
-import type { Sign } from '../../queries/anomalies/signs.ts';
 import type { AnomalyPoints } from '../../schemas/anomalies.ts';
+import { type Direction, directionOf } from './scores/anomaly-text.ts';
+import type { Scored } from './scores/scorer.ts';
+import type { Sign } from './scores/signs.ts';
 
 export type Change = 'begin' | 'worse' | 'end';
 

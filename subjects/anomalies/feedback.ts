@@ -1,7 +1,7 @@
 /** Users' feedback about anomalies adjusts the threshold for similar anomalies in the same series. */
 
-import type { Direction } from '../../queries/anomalies/anomaly-text.ts';
 import type { AnomalyFeedback, AnomalyMark } from '../../schemas/resources/anomaly-feedback.ts';
+import type { Direction } from './scores/anomaly-text.ts';
 
 /**
  * Required size of a change, relative to a false one: after the first, which may be chance, and after more similar

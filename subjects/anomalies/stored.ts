@@ -1,9 +1,10 @@
 /** Landed anomalies and scores. */
-import { readableSignals } from '../../queries/anomalies/detector-status.ts';
+
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Reading } from '../../queries/reading.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { type HistoryPage, historyCondition } from '../events/history-page.ts';
+import { readableSignals } from './scores/detector-status.ts';
 
 /** An anomaly as of its last change. */
 export interface StoredAnomaly

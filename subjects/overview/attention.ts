@@ -1,12 +1,12 @@
 /** Items of a range that need attention, several of each kind. Each item names the query that shows it. */
 import { z } from 'zod';
-import { anomalyText } from '../../queries/anomalies/anomaly-text.ts';
 import { findRangeProblem } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { type ActivePlatformAlert, platformRuleId } from '../alerts/platform-alerts.ts';
 import { seriesText } from '../anomalies/anomaly-event.ts';
+import { anomalyText } from '../anomalies/scores/anomaly-text.ts';
 import { readOpenAnomalies } from '../anomalies/stored.ts';
 import { type ErrorGroup, readErrorGroups } from '../errors/groups.ts';
 import type { Decisions } from '../errors/merges.ts';

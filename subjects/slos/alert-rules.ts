@@ -1,11 +1,12 @@
 /** Alert rules of an SLO, generated from its `alerting` and evaluated like all other rules */
-import { asNumber, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
+
 import { durationText, msOf } from '../alerts/durations.ts';
 import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type BurnRule, defaultBurnRules, isReachable } from './burn-rules.ts';
 import type { SloFields } from './document.ts';
 import type { SloPolicyFields, SloPolicyStep } from './policy.ts';
+import { asNumber, decimal, dividedBy, fraction } from './slices/fraction.ts';
 import { objectiveOf } from './status.ts';
 
 const dayMs = 86_400_000;

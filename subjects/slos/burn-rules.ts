@@ -1,7 +1,7 @@
 /** Burn rate rules of the SRE workbook, scaled to a window */
 
-import type { Objective } from '../../queries/slos/figures.ts';
-import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from '../../queries/slos/fraction.ts';
+import type { Objective } from './slices/figures.ts';
+import { compared, decimal, dividedBy, type Fraction, fraction, minus, times } from './slices/fraction.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

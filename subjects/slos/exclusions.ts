@@ -1,10 +1,11 @@
 /** Maintenance windows that an SLO excludes */
-import type { Window } from '../../queries/slos/windows.ts';
+
 import type { Stored, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
 import { compileMatchers } from '../alerts/routing/matching.ts';
 import { timesOf } from '../maintenance-windows/windows.ts';
 import type { KnownSlo, SloFields } from './document.ts';
+import type { Window } from './slices/windows.ts';
 
 /** Maximum number of excluded periods of an SLO; the latest are used */
 const maxTimes = 2000;

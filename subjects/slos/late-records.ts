@@ -8,10 +8,10 @@ import type { Query } from '../../queries/query.ts';
 import { kindOf, partsOf, promqlOf } from '../../queries/query-kind.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { signals } from '../../queries/signals/index.ts';
-import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { batchQuery } from './gathered.ts';
+import type { Window } from './slices/windows.ts';
 
 const minuteMs = 60_000;
 /** Maximum gap between late slices that are measured in one query */

@@ -5,12 +5,12 @@ import { answerOver } from '../../queries/over-window.ts';
 import type { QueryReading } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { numberOf } from '../../queries/series-states.ts';
-import type { MeasuredSlice } from '../../queries/slos/slices.ts';
-import type { Window } from '../../queries/slos/windows.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { Sli, SloFields } from './document.ts';
 import { countRequests } from './requests.ts';
+import type { MeasuredSlice } from './slices/slices.ts';
+import type { Window } from './slices/windows.ts';
 
 export interface MeasureOptions {
   readonly reading: QueryReading;

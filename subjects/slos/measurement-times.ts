@@ -1,10 +1,10 @@
 /** Schedules slice measurements of an SLO: completed slices, late records, and the time before the SLO was created */
 
-import type { Window } from '../../queries/slos/windows.ts';
 import { hashOf } from '../../runtime/hash-of.ts';
 import { maxSlicesPerMessage, slicesRetentionDays } from '../../schemas/slo-slices.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
+import type { Window } from './slices/windows.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

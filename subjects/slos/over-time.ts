@@ -1,15 +1,15 @@
 /** Burn rates over time, and the forecast of a budget, from measured slices */
 import type { Reading } from '../../queries/reading.ts';
-import { burnRateOf } from '../../queries/slos/figures.ts';
-import { asNumber, fraction, minus } from '../../queries/slos/fraction.ts';
-import { readMeasurements } from '../../queries/slos/slices.ts';
-import { readPieces } from '../../queries/slos/tallies.ts';
-import { summedBetween } from '../../queries/slos/window-sums.ts';
-import type { Window } from '../../queries/slos/windows.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
 import { forecastOf } from './forecast.ts';
 import { seriesOf } from './measurement-times.ts';
+import { burnRateOf } from './slices/figures.ts';
+import { asNumber, fraction, minus } from './slices/fraction.ts';
+import { readMeasurements } from './slices/slices.ts';
+import { readPieces } from './slices/tallies.ts';
+import { summedBetween } from './slices/window-sums.ts';
+import type { Window } from './slices/windows.ts';
 import { objectiveOf, windowSoFar } from './status.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;

@@ -1,10 +1,10 @@
 /** Error budget policies: actions of a team when little of a budget remains, or the burn rate is high */
 import { z } from 'zod';
-import { type Budget, burnRateOf, type Objective, type Sums } from '../../queries/slos/figures.ts';
-import { compared, decimal, dividedBy, fraction } from '../../queries/slos/fraction.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import { duration, msOf } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
+import { type Budget, burnRateOf, type Objective, type Sums } from './slices/figures.ts';
+import { compared, decimal, dividedBy, fraction } from './slices/fraction.ts';
 
 const hundred = fraction(100n);
 

@@ -1,16 +1,16 @@
 /** SLO reports: target and result of each period */
 import { createHash } from 'node:crypto';
 import type { Reading } from '../../queries/reading.ts';
-import { objectiveOf, sliOf } from '../../queries/slos/figures.ts';
-import { compared } from '../../queries/slos/fraction.ts';
-import { readMeasurements } from '../../queries/slos/slices.ts';
-import { readWindows } from '../../queries/slos/window-sums.ts';
-import { type Calendar, periodAt, type Window } from '../../queries/slos/windows.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { msOf } from '../alerts/durations.ts';
 import type { KnownSlo } from './document.ts';
 import { excludedIn } from './exclusions.ts';
 import { seriesOf } from './measurement-times.ts';
+import { objectiveOf, sliOf } from './slices/figures.ts';
+import { compared } from './slices/fraction.ts';
+import { readMeasurements } from './slices/slices.ts';
+import { readWindows } from './slices/window-sums.ts';
+import { type Calendar, periodAt, type Window } from './slices/windows.ts';
 import { figuresOf, reportedUpTo, toLastMeasurementView, toSloObjective } from './status.ts';
 
 /** A Monday, on which weeks start, and a January 1 */

@@ -2,11 +2,11 @@
 
 import type { Answers } from '../../queries/batch/answers.ts';
 import type { Reading } from '../../queries/reading.ts';
-import type { Window } from '../../queries/slos/windows.ts';
 import { nearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
 import { batchQuery } from './gathered.ts';
+import type { Window } from './slices/windows.ts';
 
 type Counts = readonly (readonly [beginMs: number, good: number, total: number])[];
 

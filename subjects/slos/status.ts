@@ -1,5 +1,12 @@
 /** Status of an SLO: indicator, remaining budget and burn rates, from measured slices */
 import type { Reading } from '../../queries/reading.ts';
+import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
+import type { SloObjective } from '../../schemas/slo-slices.ts';
+import { durationText, msOf } from '../alerts/durations.ts';
+import type { KnownSlo, SloFields } from './document.ts';
+import { excludedIn } from './exclusions.ts';
+import { seriesOf } from './measurement-times.ts';
+import { type SloPolicyFields, toPolicyStatus, windowsOfPolicy } from './policy.ts';
 import {
   budgetOf,
   burnRateOf,
@@ -8,18 +15,11 @@ import {
   objectiveOf as objectiveBy,
   type Sums,
   sliOf,
-} from '../../queries/slos/figures.ts';
-import { asNumber, type Fraction, fraction, times } from '../../queries/slos/fraction.ts';
-import { type LastMeasurement, readMeasurements } from '../../queries/slos/slices.ts';
-import { readWindows } from '../../queries/slos/window-sums.ts';
-import { periodAt, rollingAt, slicesIn, type Window } from '../../queries/slos/windows.ts';
-import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
-import type { SloObjective } from '../../schemas/slo-slices.ts';
-import { durationText, msOf } from '../alerts/durations.ts';
-import type { KnownSlo, SloFields } from './document.ts';
-import { excludedIn } from './exclusions.ts';
-import { seriesOf } from './measurement-times.ts';
-import { type SloPolicyFields, toPolicyStatus, windowsOfPolicy } from './policy.ts';
+} from './slices/figures.ts';
+import { asNumber, type Fraction, fraction, times } from './slices/fraction.ts';
+import { type LastMeasurement, readMeasurements } from './slices/slices.ts';
+import { readWindows } from './slices/window-sums.ts';
+import { periodAt, rollingAt, slicesIn, type Window } from './slices/windows.ts';
 
 const dayMs = 86_400_000;
 const hundred = fraction(100n);

@@ -1,10 +1,11 @@
 /** Alert rule of a check, evaluated by the same evaluator as all other rules */
-import { aloneValue, stateValues } from '../../queries/checks/run-check.ts';
+
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { plain } from '../alerts/plain.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type CheckFields, votingLocations } from './check.ts';
 import { alertLabelsOf } from './downtimes.ts';
+import { aloneValue, stateValues } from './run-check.ts';
 
 /**
  * Evaluation interval. Rules are evaluated every five seconds, between two check judgements, of which the last is then

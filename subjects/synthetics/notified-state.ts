@@ -1,7 +1,8 @@
 /** Last reported states of checks */
-import { runCheckBatch } from '../../queries/checks/run-check.ts';
+
 import type { Reading } from '../../queries/reading.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
+import { runCheckBatch } from './run-check.ts';
 
 export interface LastVerdict {
   readonly state: (typeof checkStates)[number];

@@ -1,5 +1,5 @@
-import { periodAt } from '../../queries/slos/windows.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
+import { periodAt } from '../slos/slices/windows.ts';
 import type { Span } from './uptime.ts';
 
 /** A Monday, on which weeks start, and the start of every other period */

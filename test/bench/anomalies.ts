@@ -2,7 +2,7 @@
  * How good the scorer is, in figures, over ten kinds of series: false alarms by series and week where nothing was planted, planted
  * changes found with the median delay in points, CPU time. Arguments: `FROM TO` seeds. Prints a table of kinds and one line of JSON.
  */
-import { type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { randomOf } from '../cases/random.ts';
 import {
   changes,

@@ -5,7 +5,7 @@
  * more often, and in two weeks how many have no, one and more alarms of which the same series by UTC has none within three hours,
  * planted changes found (spikes, dips and shifts; stillness apart), CPU-µs a point.
  */
-import { type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { randomOf } from '../cases/random.ts';
 import { changes, day, isSwallowed, kinds, type Series, seriesOf, stepMs, week, withChange } from './anomaly-series.ts';
 

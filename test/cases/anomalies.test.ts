@@ -1,8 +1,8 @@
 /** Scores of series whose anomalies are known. */
 import test from 'ava';
-import { type Point, type Scored, scoreSeries } from '../../queries/anomalies/scorer.ts';
-import { stateBytes } from '../../queries/anomalies/state.ts';
-import { changeBefore } from '../../queries/anomalies/summer-time.ts';
+import { type Point, type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
+import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
+import { changeBefore } from '../../subjects/anomalies/scores/summer-time.ts';
 import {
   changes,
   day,

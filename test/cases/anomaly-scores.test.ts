@@ -3,11 +3,11 @@ import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched-detectors.ts';
 import { piecesOf } from '../../processors/engine/task-snapshot.ts';
-import { scoreSeries } from '../../queries/anomalies/scorer.ts';
-import { stateBytes } from '../../queries/anomalies/state.ts';
 import type { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { anomalyFeedback, feedbackId } from '../../schemas/resources/anomaly-feedback.ts';
 import { topics } from '../../schemas/topics.ts';
+import { scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
+import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
 import { randomOf } from './random.ts';
 import { TaskRun } from './run-task.ts';
 

@@ -1,6 +1,6 @@
 /** Scores and forecasts, of points that are sent and of what landed. */
 import test from 'ava';
-import { scoreSeries } from '../../queries/anomalies/scorer.ts';
+import { scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { day, seriesOf, stepMs } from '../bench/anomaly-series.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 

@@ -1,11 +1,11 @@
 /** Reports of objectives: the target then in force, maintenance, incidents, and what is frozen once a period has settled. */
 import test from 'ava';
-import { periodAt } from '../../queries/slos/windows.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
 import type { KnownSlo } from '../../subjects/slos/document.ts';
 import { reportOf } from '../../subjects/slos/report.ts';
+import { periodAt } from '../../subjects/slos/slices/windows.ts';
 import { readSloStatuses, statusOf } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';

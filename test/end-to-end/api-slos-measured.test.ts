@@ -2,15 +2,15 @@
 import test from 'ava';
 import type { SloQuery } from '../../queries/query.ts';
 import { queryOf } from '../../queries/run.ts';
-import { asNumber, decimal, dividedBy } from '../../queries/slos/fraction.ts';
-import { runSlo } from '../../queries/slos/run-slo.ts';
-import { type MeasuredSlice, readSlices } from '../../queries/slos/slices.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { Stored } from '../../schemas/ports/documents.ts';
 import { platformAlerts } from '../../schemas/resources/platform-alert.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
 import { seriesOf } from '../../subjects/slos/measurement-times.ts';
+import { asNumber, decimal, dividedBy } from '../../subjects/slos/slices/fraction.ts';
+import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
+import { type MeasuredSlice, readSlices } from '../../subjects/slos/slices/slices.ts';
 import { readSloStatuses } from '../../subjects/slos/status.ts';
 import { readSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';

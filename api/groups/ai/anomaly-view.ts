@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { anomalyText } from '../../../queries/anomalies/anomaly-text.ts';
-import { timesAWeek } from '../../../queries/anomalies/scorer.ts';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';
+import { anomalyText } from '../../../subjects/anomalies/scores/anomaly-text.ts';
+import { timesAWeek } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 
 const bound = z.number().nullable();

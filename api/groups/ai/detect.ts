@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
-import { isLearning, type Point, type Scored, scoreSeries } from '../../../queries/anomalies/scorer.ts';
-import { signs } from '../../../queries/anomalies/state.ts';
+import { isLearning, type Point, type Scored, scoreSeries } from '../../../subjects/anomalies/scores/scorer.ts';
+import { signs } from '../../../subjects/anomalies/scores/state.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { maxPoints, namedSeries, partial, readRequestedSeries, seriesRequestFields } from './requested-series.ts';
 

@@ -1,6 +1,5 @@
 /** The series that an operation reads: points in the request, or the result of a query. */
 import { z } from 'zod';
-import type { Point } from '../../../queries/anomalies/scorer.ts';
 import { invalid } from '../../../queries/errors.ts';
 import { Query } from '../../../queries/query.ts';
 import { parseRange } from '../../../queries/range.ts';
@@ -8,6 +7,7 @@ import { Incompleteness, type Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { stepOf, stepsOf } from '../../../queries/steps.ts';
 import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
+import type { Point } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';

@@ -1,7 +1,7 @@
 /** The requested time range of an operation over slices */
 import { parseRange } from '../../../queries/range.ts';
-import type { Window } from '../../../queries/slos/windows.ts';
 import { slicesRetentionDays } from '../../../schemas/slo-slices.ts';
+import type { Window } from '../../../subjects/slos/slices/windows.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,8 +1,8 @@
 /** Parses SLOs in OpenSLO: v1alpha, v1 and v2alpha, in several documents that reference each other */
 
-import { asNumber, decimal, fraction, times } from '../../../queries/slos/fraction.ts';
 import { inWorker } from '../../../queries/worker.ts';
 import { type SloFields, sloOperators } from '../document.ts';
+import { asNumber, decimal, fraction, times } from '../slices/fraction.ts';
 import { validateSlo } from './checked.ts';
 import {
   alphaIndicatorOf,

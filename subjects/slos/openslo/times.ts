@@ -1,9 +1,9 @@
 /** Time settings of OpenSLO: durations of windows and slices, and calendar starts */
 
-import type { Calendar } from '../../../queries/slos/windows.ts';
 import { wallTimeOf } from '../../../runtime/wall-clock.ts';
 import { durationText } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
+import type { Calendar } from '../slices/windows.ts';
 import type { Fields } from './objects.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;

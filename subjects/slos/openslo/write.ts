@@ -2,11 +2,11 @@
 
 import type { Query } from '../../../queries/query.ts';
 import { promqlOf } from '../../../queries/query-kind.ts';
-import { asNumber, decimal, dividedBy, fraction } from '../../../queries/slos/fraction.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
 import { durationText, msOf } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';
+import { asNumber, decimal, dividedBy, fraction } from '../slices/fraction.ts';
 import { type Version, versions } from './indicators.ts';
 import { restAnnotation } from './read.ts';
 import type { Requests } from './sources.ts';

@@ -1,13 +1,13 @@
 /** Windows of objectives are sums of their slices, whatever was summed up of days, and whatever replaced slices since. */
 import test from 'ava';
 import fc from 'fast-check';
-import { budgetOf, burnRateOf, objectiveOf, type Sums, sliOf, sums } from '../../../queries/slos/figures.ts';
-import { compared, type Fraction } from '../../../queries/slos/fraction.ts';
-import { readSlices } from '../../../queries/slos/slices.ts';
-import { readWindows } from '../../../queries/slos/window-sums.ts';
-import { slicesIn } from '../../../queries/slos/windows.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { sumUpDays } from '../../../sinks/slo-days.ts';
+import { budgetOf, burnRateOf, objectiveOf, type Sums, sliOf, sums } from '../../../subjects/slos/slices/figures.ts';
+import { compared, type Fraction } from '../../../subjects/slos/slices/fraction.ts';
+import { readSlices } from '../../../subjects/slos/slices/slices.ts';
+import { readWindows } from '../../../subjects/slos/slices/window-sums.ts';
+import { slicesIn } from '../../../subjects/slos/slices/windows.ts';
 import { propertyRuns } from '../../budget.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 

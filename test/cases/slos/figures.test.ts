@@ -1,6 +1,7 @@
 /** Figures of objectives: exact fractions, three ways of budgeting, windows and calendars, burn rates and their rules. */
 import test from 'ava';
 import fc from 'fast-check';
+import { defaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
 import {
   budgetOf,
   budgetSpentOf,
@@ -10,7 +11,7 @@ import {
   type Slice,
   sliOf,
   sums,
-} from '../../../queries/slos/figures.ts';
+} from '../../../subjects/slos/slices/figures.ts';
 import {
   asNumber,
   compared,
@@ -20,9 +21,8 @@ import {
   minus,
   plus,
   sumOf,
-} from '../../../queries/slos/fraction.ts';
-import { periodAt, rollingAt, slicesIn } from '../../../queries/slos/windows.ts';
-import { defaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
+} from '../../../subjects/slos/slices/fraction.ts';
+import { periodAt, rollingAt, slicesIn } from '../../../subjects/slos/slices/windows.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -4,13 +4,13 @@ import test from 'ava';
 import { Answers } from '../../../queries/batch/answers.ts';
 import { openPromql } from '../../../queries/promql/evaluation/threads.ts';
 import { translationOf } from '../../../queries/promql/settings.ts';
-import { changedSlices, type MeasuredSlice } from '../../../queries/slos/slices.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { settingsOf } from '../../../schemas/settings.ts';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { lateWindows } from '../../../subjects/slos/late-records.ts';
 import { measureSlices } from '../../../subjects/slos/measure.ts';
 import { type MeasuredExtent, planMeasurements } from '../../../subjects/slos/measurement-times.ts';
+import { changedSlices, type MeasuredSlice } from '../../../subjects/slos/slices/slices.ts';
 import { openTables, type Tables } from '../sink-tables.ts';
 
 const minuteMs = 60_000;

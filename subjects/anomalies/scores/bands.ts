@@ -1,8 +1,8 @@
 /** Actual and expected values of series by step, which panels draw as lines within bands. */
-import { type Answer, seriesAnswer } from '../answer.ts';
-import type { Steps } from '../complete-steps.ts';
-import type { Reading } from '../reading.ts';
-import type { Incompleteness } from '../result.ts';
+import { type Answer, seriesAnswer } from '../../../queries/answer.ts';
+import type { Steps } from '../../../queries/complete-steps.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import type { Incompleteness } from '../../../queries/result.ts';
 import { readableSignals } from './detector-status.ts';
 
 /** Label that identifies the part of a band. */

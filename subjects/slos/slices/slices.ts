@@ -1,6 +1,7 @@
 /** Reads stored slices of SLOs, and the progress of their measurement. */
-import { SloObjective } from '../../schemas/slo-slices.ts';
-import type { Reading } from '../reading.ts';
+
+import type { Reading } from '../../../queries/reading.ts';
+import { SloObjective } from '../../../schemas/slo-slices.ts';
 import type { Window } from './windows.ts';
 
 type OwnColumns = Pick<Reading, 'columns'>;

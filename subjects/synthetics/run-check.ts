@@ -1,10 +1,11 @@
 /** States of synthetic checks, from stored verdicts; many checks are read in one statement. */
+
+import { type Answer, type QueryContext, tableAnswer } from '../../queries/answer.ts';
+import { invalid } from '../../queries/errors.ts';
+import type { CheckQuery } from '../../queries/query.ts';
+import type { Reading } from '../../queries/reading.ts';
+import type { TableColumn } from '../../queries/result.ts';
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
-import { type Answer, type QueryContext, tableAnswer } from '../answer.ts';
-import { invalid } from '../errors.ts';
-import type { CheckQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
-import type { TableColumn } from '../result.ts';
 
 /** Maximum number of checks in one statement. */
 export const maxChecksPerBatch = 1000;

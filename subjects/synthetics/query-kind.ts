@@ -1,9 +1,9 @@
 /** Queries for the state of a synthetic check. */
-import { contextKey } from '../batch/context-key.ts';
-import { checkStates } from '../checks/alert-states.ts';
-import { maxChecksPerBatch, runCheck, runCheckBatch } from '../checks/run-check.ts';
-import type { CheckQuery } from '../query.ts';
-import { defineQueryKind } from '../query-kind.ts';
+import { contextKey } from '../../queries/batch/context-key.ts';
+import type { CheckQuery } from '../../queries/query.ts';
+import { defineQueryKind } from '../../queries/query-kind.ts';
+import { checkStates } from './alert-states.ts';
+import { maxChecksPerBatch, runCheck, runCheckBatch } from './run-check.ts';
 
 export const check = defineQueryKind<CheckQuery>({
   signals: () => [],

@@ -3,14 +3,20 @@
  * step.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Answer, QueryContext } from '../answer.ts';
-import { buildStepsContext, retentionStartMs, type Steps, sinceFirst, stepValues } from '../complete-steps.ts';
-import { requireEntitlement } from '../entitlement.ts';
-import { invalid } from '../errors.ts';
-import type { AnomalyQuery, MeasuringQuery } from '../query.ts';
-import type { RunPart } from '../query-kind.ts';
-import type { Reading } from '../reading.ts';
-import { parseDuration } from '../time.ts';
+import type { Answer, QueryContext } from '../../../queries/answer.ts';
+import {
+  buildStepsContext,
+  retentionStartMs,
+  type Steps,
+  sinceFirst,
+  stepValues,
+} from '../../../queries/complete-steps.ts';
+import { requireEntitlement } from '../../../queries/entitlement.ts';
+import { invalid } from '../../../queries/errors.ts';
+import type { AnomalyQuery, MeasuringQuery } from '../../../queries/query.ts';
+import type { RunPart } from '../../../queries/query-kind.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { parseDuration } from '../../../queries/time.ts';
 import { type Banded, type BandPoint, bandsAnswer, detectorBands, thinned } from './bands.ts';
 import { readDetectorStatus } from './detector-status.ts';
 import { scoreSeries } from './scorer.ts';

@@ -1,5 +1,6 @@
 /** Describes anomalies of series in words. */
-import type { AnomalyChange } from '../../schemas/anomalies.ts';
+import { digits } from '../../../queries/figures.ts';
+import type { AnomalyChange } from '../../../schemas/anomalies.ts';
 
 import type { Sign } from './signs.ts';
 
@@ -29,9 +30,6 @@ const what: Readonly<Record<Sign, string>> = {
   noise: 'varies more than usual',
   flat: 'unusually constant',
 };
-
-/** Formats a figure with a readable number of digits. */
-export const digits = (value: number): string => String(Number(value.toPrecision(4)));
 
 /** Returns a sentence about an anomaly. */
 export const anomalyText = ({

@@ -1,9 +1,9 @@
 /** Queries for figures of a service level objective. */
-import { contextKey } from '../batch/context-key.ts';
-import type { SloQuery } from '../query.ts';
-import { defineQueryKind } from '../query-kind.ts';
-import { sloStates } from '../slos/alert-states.ts';
-import { maxSlosPerBatch, runSlo, runSloBatch, sloKey } from '../slos/run-slo.ts';
+import { contextKey } from '../../queries/batch/context-key.ts';
+import type { SloQuery } from '../../queries/query.ts';
+import { defineQueryKind } from '../../queries/query-kind.ts';
+import { sloStates } from './slices/alert-states.ts';
+import { maxSlosPerBatch, runSlo, runSloBatch, sloKey } from './slices/run-slo.ts';
 
 export const slo = defineQueryKind<SloQuery>({
   signals: () => [],

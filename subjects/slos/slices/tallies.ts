@@ -1,6 +1,7 @@
 /** Counts slices in the engine: entire days from stored sums, and other slices individually. */
-import { SloObjective } from '../../schemas/slo-slices.ts';
-import type { Reading } from '../reading.ts';
+
+import type { Reading } from '../../../queries/reading.ts';
+import { SloObjective } from '../../../schemas/slo-slices.ts';
 import { addTallies, exactTotals, noSlices, type Objective, type Sums, sumsOf, type Tally } from './figures.ts';
 import { asNumber, decimal, fraction } from './fraction.ts';
 import { type SloSeries, seriesCondition, seriesKey, seriesParameters } from './slices.ts';

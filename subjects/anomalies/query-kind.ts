@@ -1,10 +1,11 @@
 /** Queries for series that are anomalous. */
-import { runAnomaly } from '../anomalies/run-anomaly.ts';
-import { statusFigureCount } from '../anomalies/status-table.ts';
-import type { AnomalyQuery, MeasuringQuery } from '../query.ts';
-import { defineQueryKind } from '../query-kind.ts';
-import { seriesStates } from '../series-states.ts';
-import { parseDuration } from '../time.ts';
+
+import type { AnomalyQuery, MeasuringQuery } from '../../queries/query.ts';
+import { defineQueryKind } from '../../queries/query-kind.ts';
+import { seriesStates } from '../../queries/series-states.ts';
+import { parseDuration } from '../../queries/time.ts';
+import { runAnomaly } from './scores/run-anomaly.ts';
+import { statusFigureCount } from './scores/status-table.ts';
 
 export const anomaly = defineQueryKind<AnomalyQuery>({
   parts: {

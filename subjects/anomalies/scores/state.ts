@@ -1,6 +1,6 @@
 /** State of the scorer for one series: 1,920 bytes that can be stored unchanged, with names for their slots. */
 
-import { anomalySigns } from '../../schemas/anomalies.ts';
+import { anomalySigns } from '../../../schemas/anomalies.ts';
 
 export const hours = 168;
 export const quarters = 96;

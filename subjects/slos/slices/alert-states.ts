@@ -1,8 +1,8 @@
 /** States of SLOs for alert rules. */
-import type { Answer } from '../answer.ts';
-import type { SloQuery } from '../query.ts';
-import type { StateGroup } from '../query-kind.ts';
-import { numberOf } from '../series-states.ts';
+import type { Answer } from '../../../queries/answer.ts';
+import type { SloQuery } from '../../../queries/query.ts';
+import type { StateGroup } from '../../../queries/query-kind.ts';
+import { numberOf } from '../../../queries/series-states.ts';
 
 /** Returns the state of an SLO. A burn rate that is mostly unknown is ignored, as is one from a single bad event. */
 export const sloStates = (

@@ -1,6 +1,7 @@
 /** Sums of windows of many SLOs; those with equal counting and equal window length share statements. */
-import type { SloObjective } from '../../schemas/slo-slices.ts';
-import type { Reading } from '../reading.ts';
+
+import type { Reading } from '../../../queries/reading.ts';
+import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { objectiveOf, type Sums } from './figures.ts';
 import { fraction, minus, plus } from './fraction.ts';
 import type { SloSeries } from './slices.ts';

@@ -1,7 +1,7 @@
 /** States of synthetic checks for alert rules. */
-import type { Answer } from '../answer.ts';
-import type { StateGroup } from '../query-kind.ts';
-import { numberOf } from '../series-states.ts';
+import type { Answer } from '../../queries/answer.ts';
+import type { StateGroup } from '../../queries/query-kind.ts';
+import { numberOf } from '../../queries/series-states.ts';
 
 /** Returns a check and its locations. During maintenance nothing starts, and recovered alerts end. */
 export const checkStates = ({ columns, rows }: Answer): StateGroup[] =>

@@ -1,8 +1,9 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
-import { type Answer, tableAnswer } from '../answer.ts';
-import type { AnomalyQuery } from '../query.ts';
-import type { Incompleteness, TableColumn } from '../result.ts';
-import { anomalyText, type Direction, digits } from './anomaly-text.ts';
+import { type Answer, tableAnswer } from '../../../queries/answer.ts';
+import { digits } from '../../../queries/figures.ts';
+import type { AnomalyQuery } from '../../../queries/query.ts';
+import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
+import { anomalyText, type Direction } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 
 /** Status of a series: the rarest point of an active anomaly, otherwise the current status. */

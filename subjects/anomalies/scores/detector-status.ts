@@ -1,6 +1,6 @@
 /** Status of the series of a detector, by its stored scores and anomalies. */
-import type { Reading } from '../reading.ts';
-import { type ReadSignal, signals } from '../signals/index.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { type ReadSignal, signals } from '../../../queries/signals/index.ts';
 import type { Direction } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 import type { SeriesStatus } from './status-table.ts';

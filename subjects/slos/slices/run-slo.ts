@@ -1,11 +1,12 @@
 /** Values of SLOs from stored slices; many SLOs are read in few statements. */
-import type { SloObjective } from '../../schemas/slo-slices.ts';
-import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../answer.ts';
-import { invalid } from '../errors.ts';
-import type { SloQuery } from '../query.ts';
-import type { Reading } from '../reading.ts';
-import { secondsIn, stepsOf } from '../steps.ts';
-import { parseDuration } from '../time.ts';
+
+import { type Answer, type QueryContext, seriesAnswer, tableAnswer } from '../../../queries/answer.ts';
+import { invalid } from '../../../queries/errors.ts';
+import type { SloQuery } from '../../../queries/query.ts';
+import type { Reading } from '../../../queries/reading.ts';
+import { secondsIn, stepsOf } from '../../../queries/steps.ts';
+import { parseDuration } from '../../../queries/time.ts';
+import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { budgetOf, budgetSpentOf, burnRateOf, coverageOf, objectiveOf, type Sums, sliOf } from './figures.ts';
 import { asNumber, compared, type Fraction } from './fraction.ts';
 import { type MeasuredSlo, readMeasuredSlos } from './slices.ts';

@@ -1,5 +1,5 @@
 /** Calculates SLIs and error budgets: exact values over time slices. */
-import type { SloObjective } from '../../schemas/slo-slices.ts';
+import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { asNumber, compared, decimal, dividedBy, type Fraction, fraction, minus, sumOf, times } from './fraction.ts';
 
 type Budgeting = SloObjective['budgeting'];
