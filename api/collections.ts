@@ -16,7 +16,6 @@ import { resourceHistory } from '../schemas/resources/resource-history.ts';
 import { sessions } from '../schemas/resources/session.ts';
 import { signingKeys } from '../schemas/resources/signing-key.ts';
 import { memberships, users } from '../schemas/resources/user.ts';
-import { replayJobs } from './dead-letters/replay-jobs.ts';
 import { documentMigrations } from './document-migrations.ts';
 import { groups } from './groups/index.ts';
 
@@ -26,7 +25,7 @@ const shared: readonly CollectionDefinition<object>[] = [
   ...[sessions, signingKeys, multiFactors, oneTimeTokens],
   ...[identities, identityProviders, provedDomains],
   ...[auditRecords, auditHeads, resourceHistory],
-  ...[outgoingMails, replayJobs, operatorProblems],
+  ...[outgoingMails, operatorProblems],
   ...[processorStates, processorStateChunks],
 ];
 

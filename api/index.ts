@@ -5,13 +5,14 @@
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
 import type { FileFindings } from './audit/evidence-file-check.ts';
-import type { DeadLetters, DeadLettersOptions } from './dead-letters/dead-letters.ts';
+import type { DeadLettersOptions } from './groups/dead-letter/replay/dead-letters.ts';
 import type { FirstSecrets } from './identity/accounts/first-start.ts';
+import type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
 export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/dead-letters.ts';
 export type { FileFindings } from './audit/evidence-file-check.ts';
-export type { DeadLetters } from './dead-letters/dead-letters.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
+export type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
 /** Resolves once permissions are loaded, so that the first request can already be authorized. */
 export const startApi: typeof import('./start.ts').startApi = async (...given) =>
@@ -39,14 +40,14 @@ export const firstStart: typeof import('./identity/accounts/first-start.ts').mak
 
 /** Dead letters of every tenant, for the command line and for the API. */
 export const openDeadLetters = async (options: DeadLettersOptions): Promise<DeadLetters> =>
-  (await import('./dead-letters/dead-letters.ts')).openDeadLetters(options);
+  (await import('./groups/dead-letter/replay/dead-letters.ts')).openDeadLetters(options);
 
 /**
  * Lists replays of dead letters requested through the API, the newest first, including those without a running
  * instance.
  */
-export const listReplays: typeof import('./dead-letters/replay-jobs.ts').listReplays = async (...given) =>
-  (await import('./dead-letters/replay-jobs.ts')).listReplays(...given);
+export const listReplays: typeof import('./groups/dead-letter/replay/replay-jobs.ts').listReplays = async (...given) =>
+  (await import('./groups/dead-letter/replay/replay-jobs.ts')).listReplays(...given);
 
 /** Reopens a closed organization; throws if it does not exist or is erased. */
 export const reopenOrganization: typeof import('./identity/accounts/closing.ts').reopenOrganization = async (

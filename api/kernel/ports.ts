@@ -10,14 +10,13 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { Evidence } from '../audit/evidence.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ScopeEntry } from '../callers/scopes.ts';
-import type { DeadLetters } from '../dead-letters/dead-letters.ts';
-import type { ReplayJobs } from '../dead-letters/replay-jobs.ts';
 import type { EventPublisher, ValuePublisher } from '../event-publisher.ts';
 import type { Passwords } from '../identity/password.ts';
 import type { IdentityPorts } from '../identity/ports.ts';
 import type { TokenUses } from '../identity/token-uses.ts';
 import type { LiveTails } from '../live-tail/live-tails.ts';
 import type { RequestFacts } from '../request-facts.ts';
+import type { DeadLetters, ReplayJobs } from './ports/dead-letters.ts';
 
 interface CalledRequest {
   readonly method: string;

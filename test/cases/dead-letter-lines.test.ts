@@ -1,6 +1,6 @@
 /** What `oiq dead-letter` prints for people. */
 import test from 'ava';
-import type { DeadLetters } from '../../api/dead-letters/dead-letters.ts';
+import type { DeadLetters } from '../../api/kernel/ports/dead-letters.ts';
 import { runDeadLetterRequest } from '../../commands/dead-letter-request.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 

@@ -1,9 +1,9 @@
 /** Dead letters over the real bus and engine. Rows are landed by the test as the sink lands them. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { openDeadLetters } from '../../api/dead-letters/dead-letters.ts';
-import { readPayload } from '../../api/dead-letters/payload.ts';
-import { openReplayJobs, replayJobs } from '../../api/dead-letters/replay-jobs.ts';
+import { openDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
+import { readPayload } from '../../api/groups/dead-letter/replay/payload.ts';
+import { openReplayJobs, replayJobs } from '../../api/groups/dead-letter/replay/replay-jobs.ts';
 import { runReplaysRequest } from '../../commands/control-request.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { type DeadLetterHeaders, decodeDeadLetter, encodeDeadLetter } from '../../schemas/dead-letter.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { millisecondsOf } from '../../../queries/range.ts';
-import { ReplayView } from '../../dead-letters/replay-jobs.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { ReplayView } from '../../kernel/ports/dead-letters.ts';
 import { filterFields, replayViewOf } from './views.ts';
 
 export const replayDeadLetters = defineOperation({

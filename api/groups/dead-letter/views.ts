@@ -3,7 +3,7 @@ import { timeParameter } from '../../../queries/time-parameters.ts';
 import type { Stored } from '../../../schemas/ports/documents.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter, DeadLetterView } from '../../../subjects/dead-letters/dead-letters.ts';
-import type { ReplayJob, ReplayView } from '../../dead-letters/replay-jobs.ts';
+import type { ReplayJob, ReplayView } from '../../kernel/ports/dead-letters.ts';
 
 export const viewOf = ({ tenantId: _, place: __, ...deadLetter }: DeadLetter): z.output<typeof DeadLetterView> =>
   deadLetter;

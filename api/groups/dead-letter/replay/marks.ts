@@ -1,8 +1,8 @@
-import type { Bus, Message } from '../../schemas/ports/bus.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import { DeadLetterMark, topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
-import { landedMarkOffsets, landedMarks } from '../../subjects/dead-letters/marks.ts';
+import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
+import type { Columns } from '../../../../schemas/ports/columns.ts';
+import { DeadLetterMark, topics } from '../../../../schemas/topics.ts';
+import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
+import { landedMarkOffsets, landedMarks } from '../../../../subjects/dead-letters/marks.ts';
 
 const topic = topics.deadLetterMarks.name;
 

@@ -1,21 +1,12 @@
-import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
-import type { PermanentError } from '../../schemas/errors.ts';
-import type { Bus, Message } from '../../schemas/ports/bus.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { DeadLetterMark } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
-import { lazyProducer } from '../bus-producer.ts';
+import { KeyedMutex } from '../../../../runtime/keyed-mutex.ts';
+import type { PermanentError } from '../../../../schemas/errors.ts';
+import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
+import type { Columns } from '../../../../schemas/ports/columns.ts';
+import type { DeadLetterMark } from '../../../../schemas/topics.ts';
+import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
+import { lazyProducer } from '../../../bus-producer.ts';
+import type { Result } from '../../../kernel/ports/dead-letters.ts';
 import { keyOf, markMessage, readMarks } from './marks.ts';
-
-/** Result for one dead letter. */
-export interface Result {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly outcome: 'done' | 'already' | 'failed';
-  /** Reason of the failure, as in `PermanentError` */
-  readonly reason?: string;
-  readonly message?: string;
-}
 
 /** A dead letter with the messages that would be published for it. */
 export interface Prepared {

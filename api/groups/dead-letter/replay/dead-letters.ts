@@ -1,62 +1,19 @@
-import { decodeCursor, encodeCursor, natural } from '../../queries/cursor.ts';
-import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
-import { PermanentError } from '../../schemas/errors.ts';
-import type { Bus, Message } from '../../schemas/ports/bus.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import type { DeadLetterMark } from '../../schemas/topics.ts';
+import { decodeCursor, encodeCursor, natural } from '../../../../queries/cursor.ts';
+import type { DeadLetterHeaders } from '../../../../schemas/dead-letter.ts';
+import { PermanentError } from '../../../../schemas/errors.ts';
+import type { Bus, Message } from '../../../../schemas/ports/bus.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import type { Columns } from '../../../../schemas/ports/columns.ts';
+import type { DeadLetterMark } from '../../../../schemas/topics.ts';
 import {
   countDeadLetters,
   type DeadLetter,
   type DeadLetterFilter,
   readDeadLetters,
-} from '../../subjects/dead-letters/dead-letters.ts';
-import { openCommitter, type Prepared, type Result } from './committer.ts';
-import { type Payload, readPayload } from './payload.ts';
-
-/** Progress of a replay or a discard. Dead letters in `failed` stay open and are counted by reason. */
-export interface Progress {
-  readonly matched: number;
-  /** Number replayed or discarded by this run; in a dry run, the number that would be. */
-  readonly done: number;
-  /** Number marked by another request in the meantime */
-  readonly already: number;
-  readonly failed: number;
-  readonly failedByReason: Readonly<Record<string, number>>;
-}
-
-interface RunOptions {
-  /** Actor who requests it; stored in the marks */
-  readonly actor: string;
-  /** Does everything except publishing and marking. */
-  readonly dryRun?: boolean;
-  /** Called after every chunk of dead letters, with their results */
-  readonly onProgress?: (progress: Progress, results: readonly Result[]) => void | Promise<void>;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Lists, reads, replays and discards dead letters; for the API and the command line. */
-export interface DeadLetters {
-  /** Newest first. */
-  list(
-    filter: DeadLetterFilter,
-    page?: { readonly limit?: number; readonly cursor?: string | undefined; readonly signal?: AbortSignal },
-  ): Promise<{ items: DeadLetter[]; nextCursor: string | null }>;
-  /** Returns `undefined` for a missing dead letter; `payload` is absent when its bytes are no longer stored. */
-  show(
-    id: string,
-    tenantId?: string,
-    signal?: AbortSignal,
-  ): Promise<{ deadLetter: DeadLetter; payload: Payload | undefined } | undefined>;
-  /**
-   * Processes matching open dead letters again. A message and its mark are published in one transaction, so a replayed
-   * dead letter is never replayed again, even by concurrent replays.
-   */
-  replay(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
-  /** Marks matching open dead letters as discarded, so that they are never replayed. */
-  discard(filter: DeadLetterFilter, options: RunOptions): Promise<Progress>;
-  close(): Promise<void>;
-}
+} from '../../../../subjects/dead-letters/dead-letters.ts';
+import type { DeadLetters, Payload, Progress, Result, RunOptions } from '../../../kernel/ports/dead-letters.ts';
+import { openCommitter, type Prepared } from './committer.ts';
+import { readPayload } from './payload.ts';
 
 export interface DeadLettersOptions {
   readonly bus: Bus;

@@ -1,14 +1,9 @@
-import { type DeadLetterHeaders, decodeDeadLetter } from '../../schemas/dead-letter.ts';
-import { PermanentError } from '../../schemas/errors.ts';
-import type { Bus } from '../../schemas/ports/bus.ts';
-import { topics } from '../../schemas/topics.ts';
-import type { DeadLetter } from '../../subjects/dead-letters/dead-letters.ts';
-
-/** A dead letter with its bytes as received (only their beginning when `headers.cut`). */
-export interface Payload {
-  readonly headers: DeadLetterHeaders;
-  readonly bytes: Buffer;
-}
+import { type DeadLetterHeaders, decodeDeadLetter } from '../../../../schemas/dead-letter.ts';
+import { PermanentError } from '../../../../schemas/errors.ts';
+import type { Bus } from '../../../../schemas/ports/bus.ts';
+import { topics } from '../../../../schemas/topics.ts';
+import type { DeadLetter } from '../../../../subjects/dead-letters/dead-letters.ts';
+import type { Payload } from '../../../kernel/ports/dead-letters.ts';
 
 /** Chunks are adjacent unless another producer wrote in between, so few other records are read. */
 async function* recordsFrom(bus: Bus, { partition, offset, chunks }: DeadLetter['place'], end: number) {

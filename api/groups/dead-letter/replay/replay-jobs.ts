@@ -1,55 +1,11 @@
-import { z } from 'zod';
-import { defineJob, type Jobs } from '../../runtime/jobs.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import { type Documents, defineCollection, type Stored } from '../../schemas/ports/documents.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import type { DeadLetterFilter } from '../../subjects/dead-letters/dead-letters.ts';
-import type { Transact } from '../changes.ts';
-import type { DeadLetters, Progress } from './dead-letters.ts';
-
-/** A replay with its progress and a result per payload */
-export const ReplayView = z.strictObject({
-  id: z.string(),
-  state: z.enum(['running', 'finished', 'failed', 'stopped']),
-  dryRun: z.boolean(),
-  actor: z.string(),
-  startedAt: z.string(),
-  finishedAt: z.string().nullable(),
-  error: z.string().nullable(),
-  matched: z.int(),
-  done: z.int().describe('Number replayed; in a dry run, the number that would be'),
-  already: z.int().describe('Number replayed or discarded by another request in the meantime'),
-  failed: z.int(),
-  failedByReason: z.record(z.string(), z.int()),
-  results: z.array(
-    z.strictObject({
-      id: z.string(),
-      outcome: z.enum(['done', 'already', 'failed']),
-      reason: z.string().optional(),
-      message: z.string().optional(),
-    }),
-  ),
-});
-
-/** A replay requested through the API; stored, so that any instance can return its progress. */
-export interface ReplayJob extends Omit<z.output<typeof ReplayView>, 'id'> {
-  /** Filter of the dead letters; an instance that continues an abandoned replay needs it. */
-  readonly filter?: DeadLetterFilter | undefined;
-}
+import { defineJob, type Jobs } from '../../../../runtime/jobs.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import { type Documents, defineCollection, type Stored } from '../../../../schemas/ports/documents.ts';
+import type { Log } from '../../../../schemas/ports/log.ts';
+import type { DeadLetterFilter } from '../../../../subjects/dead-letters/dead-letters.ts';
+import type { DeadLetters, Progress, ReplayJob, ReplayJobs } from '../../../kernel/ports/dead-letters.ts';
 
 export const replayJobs = defineCollection<ReplayJob>({ name: 'dead-letter-replays' });
-
-export interface ReplayJobs {
-  /** Records that a replay begins, starts it, and returns after it ended or after a short wait, whichever is first. */
-  start(
-    tenantId: string,
-    filter: DeadLetterFilter,
-    options: { actor: string; dryRun: boolean; change: Transact },
-  ): Promise<ReplayJob & Stored>;
-  find(tenantId: string, id: string): Promise<(ReplayJob & Stored) | undefined>;
-  /** Waits until each replay has finished its current chunk. */
-  stop(): Promise<void>;
-}
 
 const maxResults = 1_000;
 const stopTimeoutMs = 2_000;
