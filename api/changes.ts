@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { isWellFormed } from '../runtime/canonical-json.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Collection, CollectionDefinition, Documents, Stored } from '../schemas/ports/documents.ts';
 import type { Difference } from '../schemas/resources/audit-record.ts';
-import { isWellFormed } from './audit/canonical-json.ts';
-import { appendRecords, type NewAuditRecord } from './audit/chain.ts';
-import { differencesOf } from './audit/difference.ts';
-import { runExclusive } from './audit/keyed-mutex.ts';
 import type { Caller, Who } from './callers/caller.ts';
 import { invalidFields } from './errors.ts';
+import { appendRecords, type NewAuditRecord } from './groups/audit/chain/chain.ts';
+import { differencesOf } from './groups/audit/chain/difference.ts';
+import { runExclusive } from './groups/audit/chain/keyed-mutex.ts';
 
 /** A change of an object, for the audit log. */
 export interface Recorded {

@@ -4,13 +4,13 @@
  */
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { Settings } from '../schemas/settings.ts';
-import type { FileFindings } from './audit/evidence-file-check.ts';
+import type { FileFindings } from './groups/audit/chain/evidence-file-check.ts';
 import type { DeadLettersOptions } from './groups/dead-letter/replay/dead-letters.ts';
 import type { FirstSecrets } from './identity/accounts/first-start.ts';
 import type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
 export type { DeadLetterFilter, DeadLetterState } from '../subjects/dead-letters/dead-letters.ts';
-export type { FileFindings } from './audit/evidence-file-check.ts';
+export type { FileFindings } from './groups/audit/chain/evidence-file-check.ts';
 export type { FirstStart } from './identity/accounts/first-start.ts';
 export type { DeadLetters } from './kernel/ports/dead-letters.ts';
 
@@ -60,7 +60,7 @@ export const setShards: typeof import('./identity/accounts/shards.ts').setShards
 
 /** Verifies an exported audit chain; `unreadable` contains the reason if the file is invalid. */
 export const verifyEvidenceFile = async (path: string): Promise<FileFindings | { readonly unreadable: string }> => {
-  const { EvidenceFileError, verifyEvidenceFile: verify } = await import('./audit/evidence-file-check.ts');
+  const { EvidenceFileError, verifyEvidenceFile: verify } = await import('./groups/audit/chain/evidence-file-check.ts');
   try {
     return await verify(path);
   } catch (error) {
@@ -73,15 +73,15 @@ export const verifyEvidenceFile = async (path: string): Promise<FileFindings | {
 export const evidencePublicKey = async (
   settings: Pick<Settings, 'SECRET_KEY' | 'DATA_DIR'>,
 ): Promise<{ readonly id: string; readonly publicKey: string }> => {
-  const { evidenceKeyOf } = await import('./audit/evidence-key.ts');
+  const { evidenceKeyOf } = await import('./groups/audit/chain/evidence-key.ts');
   const { makeSecretBox, secretKeyOf } = await import('../runtime/secret-box.ts');
   const { id, publicKey } = evidenceKeyOf(makeSecretBox(await secretKeyOf(settings)));
   return { id, publicKey };
 };
 
 /** Signs the current state of an audit chain that lost all its signed tree heads; returns the number of records. */
-export const resignChain: typeof import('./resign-chain.ts').resignChain = async (...given) =>
-  (await import('./resign-chain.ts')).resignChain(...given);
+export const resignChain: typeof import('./groups/audit/resign-chain.ts').resignChain = async (...given) =>
+  (await import('./groups/audit/resign-chain.ts')).resignChain(...given);
 
 /** Lists operations with group, role and whether they are implemented; with `missingOnly`, only the others. */
 export const operationsReport = async (missingOnly: boolean): Promise<string> => {

@@ -11,8 +11,8 @@ import { type FeedEvent, readEvents } from '../../subjects/events/events.ts';
 import type { EventSource } from '../../subjects/events/feed.ts';
 import { unapprovedChanges } from '../../subjects/file-integrity/unapproved.ts';
 import { deploymentEvent, readDeployments } from '../../subjects/services/deployments.ts';
-import type { StoredRecord } from '../audit/record-pages.ts';
-import { newestRecords } from '../audit/record-search.ts';
+import type { StoredRecord } from '../groups/audit/chain/record-pages.ts';
+import { newestRecords } from '../groups/audit/chain/record-search.ts';
 import type { Ports } from '../kernel/ports.ts';
 
 const Landed = z.strictObject({ time: z.string().regex(integer), kind: z.string(), id: z.string() }).optional();

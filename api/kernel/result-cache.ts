@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { canonicalJson } from '../../runtime/canonical-json.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Counters } from '../../schemas/ports/counters.ts';
-import { canonicalJson } from '../audit/canonical-json.ts';
 import type { Caller } from '../callers/caller.ts';
 import { ClientLeftError } from './time-budget.ts';
 

@@ -1,13 +1,13 @@
 /** Merkle trees against published roots and proofs, and against every small tree. */
 import test from 'ava';
-import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
+import { GrowingTree, leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
 import {
   consistencyRanges,
   inclusionRanges,
   isConsistent,
   rootOfInclusion,
   rootsOf,
-} from '../../api/audit/merkle-proofs.ts';
+} from '../../api/groups/audit/chain/merkle-proofs.ts';
 
 /** The eight leaves that implementations of RFC 6962 have in common, and the root of each beginning of them. */
 const published: readonly (readonly [leaf: string, root: string])[] = [

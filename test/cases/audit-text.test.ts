@@ -2,8 +2,8 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
-import { canonicalJson } from '../../api/audit/canonical-json.ts';
-import { differencesOf, masked } from '../../api/audit/difference.ts';
+import { differencesOf, masked } from '../../api/groups/audit/chain/difference.ts';
+import { canonicalJson } from '../../runtime/canonical-json.ts';
 
 /** RFC 8785, section 3.2.2 and appendix B, and test data of its authors. */
 const canonical: readonly (readonly [what: string, json: string, canonical: string])[] = [

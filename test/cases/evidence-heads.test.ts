@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { type HeadStore, openHeadStore } from '../../api/audit/tree-head-store.ts';
+import { type HeadStore, openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silent } from '../../schemas/ports/log.ts';

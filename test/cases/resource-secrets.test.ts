@@ -1,7 +1,7 @@
 /** Secrets in resources: never shown, kept by their mask only while they go where they went. */
 import test from 'ava';
-import { differencesOf } from '../../api/audit/difference.ts';
 import { ApiError } from '../../api/errors.ts';
+import { differencesOf } from '../../api/groups/audit/chain/difference.ts';
 import {
   markSecretChanges,
   maskSecrets,

@@ -1,12 +1,13 @@
 /** Signed tree heads of made-up audit chains. */
-import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
-import { GrowingTree, leafHashOf } from '../../api/audit/merkle.ts';
-import type { HeadStore } from '../../api/audit/tree-head-store.ts';
+
+import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
+import { GrowingTree, leafHashOf } from '../../api/groups/audit/chain/merkle.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { GrowingHead } from '../../schemas/evidence.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import type { HeadStore } from '../../schemas/ports/evidence.ts';
 import { silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
-import { newestSequence, notedEnd } from '../../api/audit/record-pages.ts';
+import { newestSequence, notedEnd } from '../../api/groups/audit/chain/record-pages.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { auditContract } from './audit.ts';
 import { testCollection } from './audit-changes.ts';

@@ -1,12 +1,13 @@
 /** What somebody who can write to the documents store may do to a chain of twelve records, and how it is found. */
+
 import { hash } from 'node:crypto';
-import { detailsHashOf, hashOf } from '../../api/audit/chain.ts';
-import { erasureAction } from '../../api/audit/erasures.ts';
-import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
-import type { HeadStore } from '../../api/audit/tree-head-store.ts';
-import type { ChainBreak } from '../../api/audit/verification.ts';
+import { detailsHashOf, hashOf } from '../../api/groups/audit/chain/chain.ts';
+import { erasureAction } from '../../api/groups/audit/chain/erasures.ts';
+import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
+import type { ChainBreak } from '../../api/groups/audit/chain/verification.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import type { Collection, Stored } from '../../schemas/ports/documents.ts';
+import type { HeadStore } from '../../schemas/ports/evidence.ts';
 import {
   type AuditHead,
   type AuditRecord,

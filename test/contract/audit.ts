@@ -1,26 +1,28 @@
 /** What the audit chain promises over every documents store. Each adapter's test file runs this suite over stores of its own. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { chdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { canonicalJsonOfEarlier } from '../../api/audit/canonical-json.ts';
-import { detailsHashOf, hashOf } from '../../api/audit/chain.ts';
-import { chainSigning } from '../../api/audit/chain-signing.ts';
-import { eraseDetails } from '../../api/audit/erasure.ts';
-import { type EvidenceKey, evidenceKeyOf } from '../../api/audit/evidence-key.ts';
-import { recordsInOrder, type StoredRecord } from '../../api/audit/record-pages.ts';
-import { newestRecords } from '../../api/audit/record-search.ts';
-import { type HeadSigner, openHeadSigner } from '../../api/audit/tree-head-signer.ts';
-import { type HeadStore, openHeadStore } from '../../api/audit/tree-head-store.ts';
-import { type EvidenceStores, verifyChain } from '../../api/audit/verify-chain.ts';
 import type { Transact } from '../../api/changes.ts';
 import type { ApiError } from '../../api/errors.ts';
+import { detailsHashOf, hashOf } from '../../api/groups/audit/chain/chain.ts';
+import { chainSigning } from '../../api/groups/audit/chain/chain-signing.ts';
+import { eraseDetails } from '../../api/groups/audit/chain/erasure.ts';
+import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
+import { recordsInOrder, type StoredRecord } from '../../api/groups/audit/chain/record-pages.ts';
+import { newestRecords } from '../../api/groups/audit/chain/record-search.ts';
+import { openHeadSigner } from '../../api/groups/audit/chain/tree-head-signer.ts';
+import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
+import { type EvidenceStores, verifyChain } from '../../api/groups/audit/chain/verify-chain.ts';
+import { canonicalJsonOfEarlier } from '../../runtime/canonical-json.ts';
 import { openJobs } from '../../runtime/jobs.ts';
 import { makeSecretBox } from '../../runtime/secret-box.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
+import type { EvidenceKey, HeadSigner, HeadStore } from '../../schemas/ports/evidence.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { auditHeads, auditRecords } from '../../schemas/resources/audit-record.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { segmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { clickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
-import { openHeadStore } from '../../api/audit/tree-head-store.ts';
+import { openHeadStore } from '../../api/groups/audit/chain/tree-head-store.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
 import { type Point, PointsMemory } from '../../queries/aggregate/points-cache.ts';
 import type { Range } from '../../queries/range.ts';

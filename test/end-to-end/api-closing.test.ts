@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { erasureAction } from '../../api/audit/erasures.ts';
-import { evidenceKeyOf } from '../../api/audit/evidence-key.ts';
 import { systemChange } from '../../api/changes.ts';
 import { collections } from '../../api/collections.ts';
+import { erasureAction } from '../../api/groups/audit/chain/erasures.ts';
+import { evidenceKeyOf } from '../../api/groups/audit/chain/evidence-key.ts';
 import { closeOrganization } from '../../api/identity/accounts/closing.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { runOrganizationRequest } from '../../commands/control-request.ts';

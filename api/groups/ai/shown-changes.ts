@@ -5,8 +5,8 @@
 import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import { type ChangeOfShown, changesBeforeMs, type ShownBy } from '../../../subjects/causes/shown-by.ts';
-import { newestRecords } from '../../audit/record-search.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { newestRecords } from '../audit/chain/record-search.ts';
 
 /** Of an incident with many alerts, only the first ones are used; of each, only the newest changes. */
 const maxShown = 5;

@@ -1,5 +1,5 @@
-import type { StoredRecord } from '../../audit/record-pages.ts';
 import { csvRow } from '../../csv.ts';
+import type { StoredRecord } from './chain/record-pages.ts';
 
 const columns: Readonly<Record<string, (record: StoredRecord) => string | number>> = {
   sequence: ({ sequence }) => sequence,

@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { Actor, auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { evidenceBreakKinds, firstBrokenEvidence } from '../../audit/case-evidence.ts';
-import { leafHashOf } from '../../audit/merkle.ts';
-import {
-  consistencyRanges,
-  inclusionRanges,
-  type LeafRange,
-  rootOfInclusion,
-  rootsOf,
-} from '../../audit/merkle-proofs.ts';
-import { notedEnd, recordsInOrder } from '../../audit/record-pages.ts';
-import { breakKinds } from '../../audit/verification.ts';
-import { verifyChain } from '../../audit/verify-chain.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
+import { evidenceBreakKinds, firstBrokenEvidence } from '../siem/case-evidence.ts';
+import { leafHashOf } from './chain/merkle.ts';
+import { consistencyRanges, inclusionRanges, type LeafRange, rootOfInclusion, rootsOf } from './chain/merkle-proofs.ts';
+import { notedEnd, recordsInOrder } from './chain/record-pages.ts';
+import { breakKinds } from './chain/verification.ts';
+import { verifyChain } from './chain/verify-chain.ts';
 import { HeadView, headViewOf } from './views.ts';
 
 export const getEvidenceHead = defineOperation({

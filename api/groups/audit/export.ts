@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { evidenceLines } from '../../audit/evidence-file.ts';
-import { recordsInOrder, type StoredRecord } from '../../audit/record-pages.ts';
-import { filterOf, spanOf } from '../../audit/record-search.ts';
-import { chainItems, extentOf } from '../../audit/verify-chain.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { csvType, inPieces, jsonLinesType } from '../../csv.ts';
 import { invalidFields } from '../../errors.ts';
 import { defineOperation, type Sent } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { evidenceLines } from './chain/evidence-file.ts';
+import { recordsInOrder, type StoredRecord } from './chain/record-pages.ts';
+import { filterOf, spanOf } from './chain/record-search.ts';
+import { chainItems, extentOf } from './chain/verify-chain.ts';
 import { csvLines } from './csv.ts';
 import { filterFields, recordFilterOf, viewOf } from './views.ts';
 

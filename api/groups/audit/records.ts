@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { cursorParameter, decodeCursor, encodeCursor, natural } from '../../../queries/cursor.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { auditRecords } from '../../../schemas/resources/audit-record.ts';
-import { erasureAction } from '../../audit/erasures.ts';
-import { newestRecords } from '../../audit/record-search.ts';
 import { notFound } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
+import { erasureAction } from './chain/erasures.ts';
+import { newestRecords } from './chain/record-search.ts';
 import { AuditRecordSummary, AuditRecordView, filterFields, recordFilterOf, summaryOf, viewOf } from './views.ts';
 
 const cursorKind = 'audit';

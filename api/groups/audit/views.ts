@@ -3,7 +3,7 @@ import { millisecondsOf } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { EvidenceHead } from '../../../schemas/evidence.ts';
 import { Actor, type AuditRecord, Difference } from '../../../schemas/resources/audit-record.ts';
-import type { RecordFilter } from '../../audit/record-search.ts';
+import type { RecordFilter } from './chain/record-search.ts';
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 

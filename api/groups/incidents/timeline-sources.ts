@@ -20,11 +20,11 @@ import {
   transitionEntry,
 } from '../../../subjects/incidents/timeline.ts';
 import { pageGroupOf } from '../../../subjects/on-call/page.ts';
-import { newestRecords } from '../../audit/record-search.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { eventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { readingOf } from '../../kernel/reading.ts';
+import { newestRecords } from '../audit/chain/record-search.ts';
 
 /** Maximum entries per source */
 const maxEntries = 1000;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { caseComments, caseEvidence } from '../../../schemas/resources/security-case.ts';
-import { attachingEvidence } from '../../audit/case-evidence.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { CommentView, caseResource, EvidenceView, evidenceView, hashed, maxEvidence } from './case.ts';
+import { attachingEvidence } from './case-evidence.ts';
 
 export const commentOnCase = defineOperation({
   method: 'POST',

@@ -10,12 +10,12 @@ import {
   type SecurityCase,
   securityCases,
 } from '../../../schemas/resources/security-case.ts';
-import { evidenceHashOf, hashInId } from '../../audit/case-evidence.ts';
 import { invalid } from '../../errors.ts';
 import { requireMember } from '../../resources/members.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { equals } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
+import { evidenceHashOf, hashInId } from './case-evidence.ts';
 
 /** Fields of a case that callers can write. */
 const CaseFields = z.strictObject({

@@ -6,6 +6,7 @@ import { defineJob } from '../../../runtime/jobs.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents } from '../../../schemas/ports/documents.ts';
+import type { EvidenceKey } from '../../../schemas/ports/evidence.ts';
 import type { Log } from '../../../schemas/ports/log.ts';
 import { identities, identitiesTenant } from '../../../schemas/resources/identity.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
@@ -16,9 +17,8 @@ import { anyRow } from '../../../schemas/tables/any-row.ts';
 import { evidenceHeadsTable } from '../../../schemas/tables/evidence-heads.ts';
 import { tenantTables } from '../../../schemas/tables/index.ts';
 import { quote } from '../../../schemas/tables/literal.ts';
-import { eraseDetails } from '../../audit/erasure.ts';
-import type { EvidenceKey } from '../../audit/evidence-key.ts';
 import { systemActor, systemChange } from '../../changes.ts';
+import { eraseDetails } from '../../groups/audit/chain/erasure.ts';
 import { removeSessions } from '../sessions.ts';
 import { voidTokens } from './one-time-tokens.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { documentsIn } from '../../runtime/documents-in.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
-import { auditRecords } from '../../schemas/resources/audit-record.ts';
-import { caseEvidence } from '../../schemas/resources/security-case.ts';
+import { documentsIn } from '../../../runtime/documents-in.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import { auditRecords } from '../../../schemas/resources/audit-record.ts';
+import { caseEvidence } from '../../../schemas/resources/security-case.ts';
 
 /** The audited action that attaches evidence to a case */
 export const attachingEvidence = 'security-case-evidence.attach';

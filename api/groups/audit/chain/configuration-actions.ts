@@ -1,4 +1,4 @@
-import type { Access } from '../callers/rights.ts';
+import type { Access } from '../../../callers/rights.ts';
 
 interface Audited {
   readonly role: Access;

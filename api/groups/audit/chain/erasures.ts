@@ -1,4 +1,4 @@
-import type { Actor, AuditRecord } from '../../schemas/resources/audit-record.ts';
+import type { Actor, AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 
 /** The action of recorded erasures of details; its resource is the person's id, or `everybody`. */
 export const erasureAction = 'audit-log.erase';

@@ -1,9 +1,9 @@
-import type { EvidenceHead } from '../../schemas/evidence.ts';
-import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
-import { canonicalJsonOfEarlier } from './canonical-json.ts';
+import { canonicalJsonOfEarlier } from '../../../../runtime/canonical-json.ts';
+import type { EvidenceHead } from '../../../../schemas/evidence.ts';
+import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
+import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 import { chainStart, detailsHashOf, hashOf } from './chain.ts';
 import { Erasures, type RecordedErasure } from './erasures.ts';
-import type { PublicEvidenceKey } from './evidence-key.ts';
 import { mustHaveHeads } from './lost-heads.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 

@@ -1,14 +1,13 @@
-import type { GrowingHead } from '../../schemas/evidence.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
-import type { Log } from '../../schemas/ports/log.ts';
-import { canonicalJsonOfEarlier } from './canonical-json.ts';
+import { canonicalJsonOfEarlier } from '../../../../runtime/canonical-json.ts';
+import type { GrowingHead } from '../../../../schemas/evidence.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
+import type { EvidenceKey, HeadStore } from '../../../../schemas/ports/evidence.ts';
+import type { Log } from '../../../../schemas/ports/log.ts';
 import { chainStart, hashOf } from './chain.ts';
-import type { EvidenceKey } from './evidence-key.ts';
 import { mustHaveHeadsNow } from './lost-heads.ts';
 import { GrowingTree, leafHashOf } from './merkle.ts';
 import { recordsInOrder, type StoredRecord } from './record-pages.ts';
-import type { HeadStore } from './tree-head-store.ts';
 
 export interface SigningOptions {
   readonly documents: Documents;

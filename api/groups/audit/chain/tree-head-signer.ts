@@ -1,21 +1,11 @@
-import { defineJob, type Jobs } from '../../runtime/jobs.ts';
-import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
-import { waitUpTo } from '../../runtime/timeout.ts';
-import type { GrowingHead } from '../../schemas/evidence.ts';
-import { auditHeads } from '../../schemas/resources/audit-record.ts';
+import { defineJob, type Jobs } from '../../../../runtime/jobs.ts';
+import { KeyedMutex } from '../../../../runtime/keyed-mutex.ts';
+import { waitUpTo } from '../../../../runtime/timeout.ts';
+import type { GrowingHead } from '../../../../schemas/evidence.ts';
+import type { HeadSigner } from '../../../../schemas/ports/evidence.ts';
+import { auditHeads } from '../../../../schemas/resources/audit-record.ts';
 import { chainSigning, type SigningOptions } from './chain-signing.ts';
 import { notedEnd } from './record-pages.ts';
-
-/**
- * Signs heads of all chains: after `everyRecords` records, after `everyMs` when there are new records, and on closing.
- * Several instances need no coordination: their heads of the same records are equal except for the time.
- */
-export interface HeadSigner {
-  /** Signs the new records of a tenant now, and returns its newest head; undefined while it has no records. */
-  sign(tenantId: string): Promise<GrowingHead | undefined>;
-  /** Signs the new records of every tenant, within ten seconds, then stops. */
-  close(): Promise<void>;
-}
 
 export interface HeadSignerOptions extends SigningOptions {
   readonly jobs: Jobs;

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import { EvidenceHeader, EvidenceLine } from './evidence-file.ts';
-import { type PublicEvidenceKey, publicEvidenceKey } from './evidence-key.ts';
+import { publicEvidenceKey } from './evidence-key.ts';
 import { type Findings, Verification } from './verification.ts';
 
 /** The findings in a file, and its header. */

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Documents, Filter } from '../../schemas/ports/documents.ts';
-import { afterAuditRecord, auditRecords } from '../../schemas/resources/audit-record.ts';
+import type { Documents, Filter } from '../../../../schemas/ports/documents.ts';
+import { afterAuditRecord, auditRecords } from '../../../../schemas/resources/audit-record.ts';
 import { newestSequence, type Span, type StoredRecord } from './record-pages.ts';
 
 /** Filter of a search. Absent fields do not restrict. */

@@ -1,24 +1,9 @@
-import { GrowingHead } from '../../schemas/evidence.ts';
-import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
-import type { Columns } from '../../schemas/ports/columns.ts';
-import { topics } from '../../schemas/topics.ts';
-import { lazyProducer } from '../bus-producer.ts';
-
-/**
- * The store of signed tree heads: the bus, and the table into which a sink inserts them. Access to the documents store
- * gives no access to either.
- */
-export interface HeadStore {
-  /** Resolves when the heads are durable. */
-  publish(heads: readonly GrowingHead[]): Promise<void>;
-  /** Yields a tenant's heads with a size above `after` and up to `upTo`, in order of size. */
-  inOrder(tenantId: string, after: number, upTo: number): AsyncIterable<GrowingHead>;
-  /** Returns a tenant's newest heads, the newest first; at most ten. */
-  newest(tenantId: string): Promise<readonly GrowingHead[]>;
-  /** Returns the size of every tenant's newest stored head. */
-  sizes(): Promise<ReadonlyMap<string, number>>;
-  close(): Promise<void>;
-}
+import { GrowingHead } from '../../../../schemas/evidence.ts';
+import type { Bus, BusRecord } from '../../../../schemas/ports/bus.ts';
+import type { Columns } from '../../../../schemas/ports/columns.ts';
+import type { HeadStore } from '../../../../schemas/ports/evidence.ts';
+import { topics } from '../../../../schemas/topics.ts';
+import { lazyProducer } from '../../../bus-producer.ts';
 
 const topic = topics.evidenceHeads.name;
 const pageHeads = 1_000;

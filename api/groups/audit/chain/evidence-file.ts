@@ -3,8 +3,8 @@
  * each signed head after the last record that it covers, and a final line. A file without the final line is truncated.
  */
 import { z } from 'zod';
-import { EvidenceHead } from '../../schemas/evidence.ts';
-import { AuditRecord } from '../../schemas/resources/audit-record.ts';
+import { EvidenceHead } from '../../../../schemas/evidence.ts';
+import { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 import type { ChainItem } from './verify-chain.ts';
 
 export const EvidenceHeader = z.strictObject({

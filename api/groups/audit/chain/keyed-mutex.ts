@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
+import { KeyedMutex } from '../../../../runtime/keyed-mutex.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
 
 const mutexes = new WeakMap<Documents, KeyedMutex>();
 const held = new AsyncLocalStorage<true>();

@@ -1,32 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
-import type { SecretBox } from '../../runtime/secret-box.ts';
-import type { EvidenceHead } from '../../schemas/evidence.ts';
-import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
-import { canonicalJson } from './canonical-json.ts';
-
-/**
- * Signs tree heads and erasures. It is derived from the installation's secret key, so it is not stored anywhere, and
- * every instance has the same key.
- */
-export interface EvidenceKey extends PublicEvidenceKey {
-  sign(head: Unsigned): EvidenceHead;
-  /** Returns the signature of an erasure whose record has this hash. */
-  signErasure(tenantId: string, recordHash: string): string;
-}
-
-/** The part of the key that a verifier of heads needs. */
-export interface PublicEvidenceKey {
-  /** Fingerprint: 16 hexadecimal digits */
-  readonly id: string;
-  /** PEM. */
-  readonly publicKey: string;
-  /** Whether this key signed the complete content of the head. */
-  signed(head: EvidenceHead): boolean;
-  /** Whether this key signed the erasure in the record. Does not verify the record's hash. */
-  signedErasure(tenantId: string, record: Pick<AuditRecord, 'hash' | 'signature'>): boolean;
-}
-
-type Unsigned = Omit<EvidenceHead, 'signature' | 'keyId'>;
+import { canonicalJson } from '../../../../runtime/canonical-json.ts';
+import type { SecretBox } from '../../../../runtime/secret-box.ts';
+import type { EvidenceHead } from '../../../../schemas/evidence.ts';
+import type { EvidenceKey, PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 
 /** An Ed25519 private key in PKCS #8 consists of these bytes and the 32 bytes of the key. */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex');

@@ -1,5 +1,5 @@
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
 import { recordsInOrder } from './record-pages.ts';
 
 /** Heads are signed every minute; the bus or the process may have been down for up to this long. */

@@ -1,9 +1,9 @@
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
-import { type Actor, auditRecords } from '../../schemas/resources/audit-record.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
+import type { EvidenceKey } from '../../../../schemas/ports/evidence.ts';
+import { type Actor, auditRecords } from '../../../../schemas/resources/audit-record.ts';
 import { appendRecords } from './chain.ts';
 import { erasureAction, everybody } from './erasures.ts';
-import type { EvidenceKey } from './evidence-key.ts';
 import { recordsInOrder } from './record-pages.ts';
 
 export interface Erasure {

@@ -1,15 +1,15 @@
-import { makeSecretBox, secretKeyOf } from '../runtime/secret-box.ts';
-import type { Bus } from '../schemas/ports/bus.ts';
-import type { Clock } from '../schemas/ports/clock.ts';
-import type { Columns } from '../schemas/ports/columns.ts';
-import type { Documents } from '../schemas/ports/documents.ts';
-import type { Log } from '../schemas/ports/log.ts';
-import type { Settings } from '../schemas/settings.ts';
-import { chainSigning } from './audit/chain-signing.ts';
-import { evidenceKeyOf } from './audit/evidence-key.ts';
-import { newestSequence } from './audit/record-pages.ts';
-import { openHeadStore } from './audit/tree-head-store.ts';
-import { systemActor, systemChange } from './changes.ts';
+import { makeSecretBox, secretKeyOf } from '../../../runtime/secret-box.ts';
+import type { Bus } from '../../../schemas/ports/bus.ts';
+import type { Clock } from '../../../schemas/ports/clock.ts';
+import type { Columns } from '../../../schemas/ports/columns.ts';
+import type { Documents } from '../../../schemas/ports/documents.ts';
+import type { Log } from '../../../schemas/ports/log.ts';
+import type { Settings } from '../../../schemas/settings.ts';
+import { systemActor, systemChange } from '../../changes.ts';
+import { chainSigning } from './chain/chain-signing.ts';
+import { evidenceKeyOf } from './chain/evidence-key.ts';
+import { newestSequence } from './chain/record-pages.ts';
+import { openHeadStore } from './chain/tree-head-store.ts';
 
 export interface ResignPorts {
   readonly documents: Documents;

@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Documents, Filter, Stored } from '../../schemas/ports/documents.ts';
+import type { Documents, Filter, Stored } from '../../../../schemas/ports/documents.ts';
 import {
   type AuditRecord,
   afterAuditRecord,
   auditHeadId,
   auditHeads,
   auditRecords,
-} from '../../schemas/resources/audit-record.ts';
+} from '../../../../schemas/resources/audit-record.ts';
 import { chainStart } from './chain.ts';
 
 export type StoredRecord = AuditRecord & Stored;

@@ -1,10 +1,9 @@
-import type { EvidenceHead } from '../../schemas/evidence.ts';
-import type { Clock } from '../../schemas/ports/clock.ts';
-import type { Documents } from '../../schemas/ports/documents.ts';
-import type { AuditRecord } from '../../schemas/resources/audit-record.ts';
-import type { PublicEvidenceKey } from './evidence-key.ts';
+import type { EvidenceHead } from '../../../../schemas/evidence.ts';
+import type { Clock } from '../../../../schemas/ports/clock.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
+import type { HeadStore, PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
+import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 import { newestSequence, notedEnd, recordsInOrder } from './record-pages.ts';
-import type { HeadStore } from './tree-head-store.ts';
 import { type Findings, Verification } from './verification.ts';
 
 export interface EvidenceStores {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Difference } from '../../schemas/resources/audit-record.ts';
+import type { Difference } from '../../../../schemas/resources/audit-record.ts';
 
 /** Replacement for a secret in a difference */
 export const masked = '(secret)';

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { Documents } from '../../schemas/ports/documents.ts';
+import { canonicalJson, toWellFormed } from '../../../../runtime/canonical-json.ts';
+import type { Documents } from '../../../../schemas/ports/documents.ts';
 import {
   type AuditDetails,
   type AuditHead,
@@ -8,8 +9,7 @@ import {
   auditHeads,
   auditRecordId,
   auditRecords,
-} from '../../schemas/resources/audit-record.ts';
-import { canonicalJson, toWellFormed } from './canonical-json.ts';
+} from '../../../../schemas/resources/audit-record.ts';
 
 /** `previousHash` of the first record of a chain */
 export const chainStart = '0'.repeat(64);
