@@ -22,14 +22,14 @@ ${field({
 ${problem}<button class="plain">Go to my organization’s sign-in</button></form></details>`;
 
 const script = String.raw`
-const asked = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search);
 
 /** A path of this site; the start page for anything that could lead to another site. */
 const localPath = (text) => {
   if (text === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\')) return '/';
   return URL.canParse(text, location.origin) && new URL(text, location.origin).origin === location.origin ? text : '/';
 };
-const returnTo = localPath(asked.get('returnTo'));
+const returnTo = localPath(query.get('returnTo'));
 
 const form = find('password-form');
 onSubmit(form, async () => {
@@ -61,8 +61,8 @@ find('sso').addEventListener('toggle', () => {
   find('who').value ||= find('email').value;
   find('who').focus();
 });
-if (asked.get('organization')) {
-  find('who').value = asked.get('organization');
+if (query.get('organization')) {
+  find('who').value = query.get('organization');
   find('sso').open = true;
 }
 `;

@@ -5,11 +5,14 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { groups, operations } from '../../api/groups/index.ts';
 import { openApiDocument } from '../../api/kernel/openapi.ts';
+import { readTexts } from './texts.ts';
 import { betterNameOf, deniedPhrases, exceptions, identifiersOfProject, sentencesOf, wordsOf } from './vocabulary.ts';
 
 const document = JSON.parse(JSON.stringify(await openApiDocument(operations, groups))) as object;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const allowed = exceptions();
+
+const maxWords = 25;
 
 /** May only become smaller. */
 const maxExceptions = 100;
@@ -84,18 +87,31 @@ test('no field or parameter of the API uses a word that the glossary replaces', 
   );
 });
 
+/** Denied phrases and long sentences of a text. Markup and code are not prose. */
+const problemsOf = (text: string): string[] => {
+  const prose = text.replace(/`[^`]*`/g, 'code').replace(/<[^>]*>/g, ' ');
+  const long = prose
+    .split('\n')
+    .flatMap(sentencesOf)
+    .filter((sentence) => sentence.split(/\s+/).length > maxWords);
+  const denied = deniedPhrases.exec(prose);
+  return [
+    ...long.map((sentence) => `more than ${maxWords} words: ${sentence}`),
+    ...(denied === null ? [] : [`${denied[0]}: ${text}`]),
+  ];
+};
+
 test('API texts are short sentences of standard English that begin with a capital, a code or a number', (t) => {
   const texts = new Set<string>();
   visit(document, (found) => {
     for (const name of ['summary', 'description']) if (typeof found[name] === 'string') texts.add(found[name]);
   });
-  const problems = [...texts].flatMap((text) => {
-    if (Object.hasOwn(allowed.texts, text)) return [];
-    const long = sentencesOf(text).filter((sentence) => sentence.split(/\s+/).length > 25);
-    return [
-      ...long.map((sentence) => `more than 25 words: ${sentence}`),
-      ...(deniedPhrases.test(text) ? [`${deniedPhrases.exec(text)?.[0]}: ${text}`] : []),
-    ];
-  });
-  t.deepEqual(problems, []);
+  t.deepEqual([...texts].filter((text) => !Object.hasOwn(allowed.texts, text)).flatMap(problemsOf), []);
+});
+
+test('settings, metrics, the command line and the page use short sentences of standard English', (t) => {
+  t.deepEqual(
+    readTexts().flatMap(({ at, text }) => problemsOf(text).map((problem) => `${at}: ${problem}`)),
+    [],
+  );
 });

@@ -83,7 +83,7 @@ export const exceptions = (): Readonly<Record<'identifiers' | 'fields' | 'texts'
 
 /** Phrases of descriptions and messages that are not standard English. */
 export const deniedPhrases =
-  /\b(?:told|asked|kept|said|heard|beside|anew|wanted|so many|so much|stands? (?:in|by|for itself)|held against|is asked|leaves? out|left out|of it is)\b/i;
+  /\b(?:told|tells?|asked|asks|asking|kept|said|heard|beside|stands still|anew|wanted|so many|so much|so long|stands? (?:in|by|for itself)|held against|is asked|leaves? out|left out|of it is)\b/i;
 
 /** The sentences of a text. Code in backticks counts as one word. */
 export const sentencesOf = (text: string): string[] =>

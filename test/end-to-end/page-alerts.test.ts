@@ -446,7 +446,7 @@ declare('a rule created by an objective names the objective and links to it', as
   await way.waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await way.click();
-  await page.getByRole('complementary', { name: 'Objective' }).getByText('Cart works').waitFor();
+  await page.getByRole('complementary', { name: 'SLO' }).getByText('Cart works').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 

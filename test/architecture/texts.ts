@@ -1,0 +1,89 @@
+/** The texts that people read: of settings, metrics, the command line and the page, derived from the code that shows them. */
+import { createNoopMeter, type Meter } from '@opentelemetry/api';
+import {
+  isBinaryExpression,
+  isExportDeclaration,
+  isImportDeclaration,
+  isJsxAttribute,
+  isJsxText,
+  isLiteralTypeNode,
+  isNoSubstitutionTemplateLiteral,
+  isStringLiteral,
+  isTemplateHead,
+  isTemplateMiddleOrTail,
+  type Node,
+} from 'typescript/unstable/ast';
+import { watchProcess } from '../../adapters/own-telemetry/process-metrics.ts';
+import { settingsTable } from '../../commands/settings.ts';
+import { metricDefinitions } from '../../schemas/ports/metrics.ts';
+import { visitSources } from './project.ts';
+
+/** A text with the place where it is declared. */
+export interface ReadText {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** Descriptions of settings, from the output of `oiq settings`. */
+const settingTexts = (): ReadText[] =>
+  settingsTable()
+    .split('\n')
+    .filter((line) => line.startsWith('    '))
+    .map((line) => ({ at: 'schemas/settings.ts', text: line.trim() }));
+
+/** Descriptions of the metrics that the platform exports about itself. */
+const metricTexts = (): ReadText[] => {
+  const texts = Object.values(metricDefinitions).map(({ summary }) => summary as string);
+  const meter = new Proxy(createNoopMeter(), {
+    get: (noop, name: keyof Meter) => (instrument: string, options?: { readonly description?: string }) => {
+      if (options?.description !== undefined) texts.push(options.description);
+      return (noop[name] as (instrument: string, options: unknown) => unknown).call(noop, instrument, options);
+    },
+  });
+  watchProcess(meter, 'version').stop();
+  return texts.map((text) => ({ at: 'metrics', text }));
+};
+
+/** Attributes whose values nobody reads. */
+const codeAttributes =
+  /^(?:class|style|d|viewBox|transform|list|autocomplete|preserveAspectRatio|aria-labelledby|aria-describedby)$/;
+
+const isCode = (ancestors: readonly Node[]): boolean => {
+  const parent = ancestors.at(-1);
+  if (parent === undefined || isImportDeclaration(parent) || isExportDeclaration(parent) || isLiteralTypeNode(parent))
+    return true;
+  if (isBinaryExpression(parent) && /[=!]==$/.test(parent.operatorToken.getText())) return true;
+  return ancestors.some((each) => isJsxAttribute(each) && codeAttributes.test(each.name.getText()));
+};
+
+/** Text of a literal; undefined for other nodes. */
+const literalOf = (node: Node): string | undefined =>
+  isStringLiteral(node) ||
+  isNoSubstitutionTemplateLiteral(node) ||
+  isTemplateHead(node) ||
+  isTemplateMiddleOrTail(node) ||
+  isJsxText(node)
+    ? node.text
+    : undefined;
+
+/** Several words, or one that begins with a capital: single words in lower case are mostly names in code. */
+const isProse = (text: string): boolean =>
+  (/[a-z] \S*[a-z]/i.test(text) || /^[A-Z][a-z]+[.!?…]?$/.test(text.trim())) && !/=>|\bconst /.test(text);
+
+/** Texts of the page and of the command line: JSX texts, labels, messages and help. */
+const literalTexts = (): ReadText[] => {
+  const found: ReadText[] = [];
+  visitSources((file, source) => {
+    if (!/^(?:web|commands|bin|api\/page)\//.test(file)) return;
+    const visit = (node: Node, ancestors: readonly Node[]): void => {
+      const text = literalOf(node);
+      if (text !== undefined && isProse(text) && !isCode(ancestors)) found.push({ at: file, text });
+      node.forEachChild((child) => visit(child, [...ancestors, node]));
+    };
+    visit(source, []);
+  });
+  return found;
+};
+
+/** All texts outside the API that people read. */
+export const readTexts = (): ReadText[] => [...settingTexts(), ...metricTexts(), ...literalTexts()];
