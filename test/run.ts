@@ -72,18 +72,6 @@ const check = async (title: string, command: string, args: readonly string[]): P
 };
 
 /**
- * The compiler looks anew at what has changed since a run before, and at what depends on it. Each more that checks beside the first
- * looks at much of the same types again: four take twice the processor time of one.
- */
-const changedOnly = (name: string): readonly string[] => [
-  '--checkers',
-  '1',
-  '--incremental',
-  '--tsBuildInfoFile',
-  join(root, 'node_modules/.cache', `${name}.tsbuildinfo`),
-];
-
-/**
  * Ava's output as people read it, counted. Its TAP output writes each error as YAML and ends without a word at one that YAML
  * cannot hold, so the failing test would have no name.
  */
@@ -142,18 +130,10 @@ for (const promise of [starting, tools]) promise?.catch(() => undefined);
 
 /** Lint, types and what is unused, one after the other: beside suites, which wait for something most of the time in the beginning. */
 const checkCode = async (): Promise<void> => {
-  await check('code is linted and formatted', binary('biome'), [
-    'ci',
-    '--config-path=.biome.json',
-    '--diagnostic-level=warn',
-    '.',
-  ]);
-  await check('types hold', binary('tsc'), ['-p', '.', ...changedOnly('types')]);
-  await check('types of the page hold', binary('tsc'), ['-p', 'web', ...changedOnly('types-of-the-page')]);
-  await check('no file and no dependency is unused', binary('knip'), [
-    '--config=.knip.json',
-    '--include=files,dependencies,unlisted,unresolved',
-  ]);
+  await check('code is linted and formatted', 'npm', ['run', '--silent', 'lint']);
+  await check('types hold', 'npm', ['run', '--silent', 'types:root']);
+  await check('types of the page hold', 'npm', ['run', '--silent', 'types:web']);
+  await check('no file and no dependency is unused', 'npm', ['run', '--silent', 'unused']);
 };
 const checked = isWhole ? checkCode() : undefined;
 checked?.catch(() => undefined);
