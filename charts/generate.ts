@@ -1,6 +1,6 @@
 /**
  * Generates the parts of the chart that follow from the code: the list of processors and sinks, and the schema of the
- * values. `node charts/generate.ts` writes them; a test fails, with the names, while they are outdated.
+ * values. `node bin/node.mjs charts/generate.ts` writes them; a test fails, with the names, while they are outdated.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Builds the page with esbuild, into files with their hash in the name. Standalone: `node web/build.ts`. */
+/** Builds the page with esbuild, into files with their hash in the name. Standalone: `node bin/node.mjs web/build.ts`. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * A whole standalone process with many rules, beside ingest: how late rules are evaluated, and how long it takes from the acknowledgement
  * of a record that breaches a threshold to the request of the webhook.
- * `node test/bench/alert-latency.ts [rules at one a minute] [records a second] [breaches]`
+ * `node bin/node.mjs test/bench/alert-latency.ts [rules at one a minute] [records a second] [breaches]`
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * How often rules of one organization are evaluated where there are more than the machine can keep up with:
- * `node test/bench/alert-pressure.ts [rules] [minutes] [busy loops]`. Logs, spans, metrics and PromQL in equal parts, four windows, three delays,
+ * `node bin/node.mjs test/bench/alert-pressure.ts [rules] [minutes] [busy loops]`. Logs, spans, metrics and PromQL in equal parts, four windows, three delays,
  * each once a minute. An evaluation counts from when it was told.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Saves and loads what is kept of alerts that fire: `node test/bench/alert-states.ts [rules] [groups of each]`. A process that takes the
+ * Saves and loads what is kept of alerts that fire: `node bin/node.mjs test/bench/alert-states.ts [rules] [groups of each]`. A process that takes the
  * schedule over loads the slots of all rules before it evaluates the first.
  */
 import '../../subjects/query-kinds.ts';

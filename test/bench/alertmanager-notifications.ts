@@ -1,6 +1,6 @@
 /**
  * One story of random alerts, told to a real Alertmanager and to the processor: what each group is told, in order.
- * `ALERTMANAGER=/path/to/alertmanager node test/bench/alertmanager-notifications.ts [seed] [steps] [severities]`. A step takes 4 seconds.
+ * `ALERTMANAGER=/path/to/alertmanager node bin/node.mjs test/bench/alertmanager-notifications.ts [seed] [steps] [severities]`. A step takes 4 seconds.
  * With `severities` those of firing alerts change too, nothing is inhibited, and what each group knows after each step is compared: what
  * is told of a rise differs in its time and form.
  */

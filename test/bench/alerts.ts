@@ -1,6 +1,6 @@
 /**
  * What alert rules cost: evaluation alone at 10,000 groups, and rules at one a minute in one process with embedded stores.
- * `node test/bench/alerts.ts [rules] [seconds] [logs|metrics|promql]`
+ * `node bin/node.mjs test/bench/alerts.ts [rules] [seconds] [logs|metrics|promql]`
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';

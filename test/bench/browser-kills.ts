@@ -1,5 +1,5 @@
 /**
- * `node test/bench/browser-kills.ts [kills] [runs]`: a process that runs a check in Chromium again and again is killed at any moment, and what is
+ * `node bin/node.mjs test/bench/browser-kills.ts [kills] [runs]`: a process that runs a check in Chromium again and again is killed at any moment, and what is
  * left of its browsers is counted. Of ten kills seven are of that process, and one each of the browser, of its driver, and of probe and driver at once.
  */
 import { type ChildProcess, fork } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * `node test/bench/check-latency.ts [failures]`: from the failure of a target to the request of the webhook, with three locations, and
+ * `node bin/node.mjs test/bench/check-latency.ts [failures]`: from the failure of a target to the request of the webhook, with three locations, and
  * from its recovery to the next one. A whole standalone process, its probes in this one, a check every ten seconds.
  */
 import { lookup } from 'node:dns';

@@ -1,5 +1,5 @@
 /**
- * `node test/bench/check-statuses.ts`: the states and uptimes of a page of the list of checks, one statement over what has landed of 300
+ * `node bin/node.mjs test/bench/check-statuses.ts`: the states and uptimes of a page of the list of checks, one statement over what has landed of 300
  * checks and three locations of each, which changed three times a day for 800 days. `BENCH_PAGES` (10).
  */
 import { loadavg } from 'node:os';

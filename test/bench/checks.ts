@@ -1,5 +1,5 @@
 /**
- * `node test/bench/checks.ts`: 1,000 HTTP checks every ten seconds from one probe, as a process of its own: CPU, lateness, memory, and
+ * `node bin/node.mjs test/bench/checks.ts`: 1,000 HTTP checks every ten seconds from one probe, as a process of its own: CPU, lateness, memory, and
  * how well a delay of the target is measured. `node bin/node.mjs test/bench/checks.ts browser`: what a run of three steps and its picture
  * compute in Chromium.
  * `BENCH_SECONDS` (60), `BENCH_CHECKS` (1000), `BENCH_RUNS` (5).

@@ -1,7 +1,7 @@
 /**
  * What a list of dashboards costs where an organization has 10,000, by the CPU time of the process and by time.
  *
- *     node test/bench/dashboard-lists.ts
+ *     node bin/node.mjs test/bench/dashboard-lists.ts
  *
  * `BENCH_DASHBOARDS` (10,000), `BENCH_ROUNDS` (20). `BENCH_MONGODB` is the URL of a MongoDB to measure in place of SQLite; its own CPU time
  * is told beside that of the process.

@@ -2,7 +2,7 @@
  * What the panels of a dashboard cost, by the CPU time of the process: 20 expressions in one question, as one answer and in lines, beside
  * one question for each, and the same question ten seconds later, as a screen on a wall asks all day.
  *
- *     node test/bench/dashboards.ts [series of each] [hours]
+ *     node bin/node.mjs test/bench/dashboards.ts [series of each] [hours]
  *
  * 4 series over 1 hour where nothing is said; a sample every 15 seconds. `BENCH_ROUNDS` (5). The statements run in the process, so that its
  * CPU time has all of it. Each round asks other expressions than the one before, so that nothing of them is kept when it begins.

@@ -2,7 +2,7 @@
  * Signals that rules give over ordinary logs, where there should be next to none, with why each was given; and cases of a set of
  * regression tests, where each should match. Lines are log records with a body and a service, as a collector sends a file.
  *
- *     node test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]
+ *     node bin/node.mjs test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]
  *
  * RULES_FOLDER has rules as SigmaHQ has them; its `regression_index.json` is read where there is one.
  */
@@ -16,7 +16,7 @@ import { jsonObjects } from '../cases/json-objects.ts';
 
 const [folder, ...files] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error('usage: node test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]');
+  console.error('usage: node bin/node.mjs test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]');
   process.exit(2);
 }
 const documents = globSync('**/*.yml', { cwd: folder })

@@ -2,7 +2,7 @@
  * CPU of matching events against Sigma rules, in one pass, with 37, 370 and 3,700 rules. Rules are read from a folder and multiplied by
  * changing their literals until there are enough; events of 600 bytes are made up, and one of 100 is an event of the second folder.
  *
- *     node test/bench/detections.ts RULES_FOLDER EVENTS_FOLDER [OUT_FOLDER]
+ *     node bin/node.mjs test/bench/detections.ts RULES_FOLDER EVENTS_FOLDER [OUT_FOLDER]
  *
  * With OUT_FOLDER the rules and events are written there, for other programs to be measured with, and what matched.
  */
@@ -16,7 +16,7 @@ import { seeded } from '../cases/random.ts';
 
 const [rulesFolder, eventsFolder, out] = process.argv.slice(2);
 if (rulesFolder === undefined || eventsFolder === undefined) {
-  console.error('usage: node test/bench/detections.ts RULES_FOLDER EVENTS_FOLDER [OUT_FOLDER]');
+  console.error('usage: node bin/node.mjs test/bench/detections.ts RULES_FOLDER EVENTS_FOLDER [OUT_FOLDER]');
   process.exit(2);
 }
 const counts = [37, 370, 3_700] as const;

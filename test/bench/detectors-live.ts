@@ -1,5 +1,5 @@
 /**
- * `node test/bench/detectors-live.ts [series] [minutes]`: a detector of very many series of one organization, and one of three of another, from records
+ * `node bin/node.mjs test/bench/detectors-live.ts [series] [minutes]`: a detector of very many series of one organization, and one of three of another, from records
  * to landed scores on embedded stores: the schedule, its bus, the processor with snapshots, and sinks. History is learnt, then each minute is
  * counted: points that were told, values that were scored, rows that landed. The clock is moved as fast as the work goes. CPU-s are of the whole
  * process; those of its questions are of the same questions asked again alone.

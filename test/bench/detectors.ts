@@ -1,5 +1,5 @@
 /**
- * `node test/bench/detectors.ts [series] [steps]`: what a step of a detector of very many series costs beside its query, from the answer's
+ * `node bin/node.mjs test/bench/detectors.ts [series] [steps]`: what a step of a detector of very many series costs beside its query, from the answer's
  * values to scores on their topic: points written as messages, read, scored and told, and what the state takes in a snapshot.
  */
 import '../../subjects/query-kinds.ts';

@@ -2,7 +2,7 @@
  * What finding errors costs: CPU-seconds a million records that are none, beside stepping over them alone; and 100,000 errors of several
  * languages through fingerprint and counting. Median of the rounds, as JSON.
  *
- *     node test/bench/errors.ts
+ *     node bin/node.mjs test/bench/errors.ts
  */
 
 import type { Processor } from '../../processors/engine/definition.ts';

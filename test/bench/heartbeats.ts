@@ -1,5 +1,5 @@
 /**
- * `node test/bench/heartbeats.ts`: beats of jobs, from real HTTP to the embedded log, and from the log to runs. The sender is a process of
+ * `node bin/node.mjs test/bench/heartbeats.ts`: beats of jobs, from real HTTP to the embedded log, and from the log to runs. The sender is a process of
  * its own; figures are of the processor time that this one takes, after 15,000 beats that pass uncounted, for V8's compilers. `BENCH_SECONDS` (10),
  * `BENCH_CONNECTIONS` (64), `BENCH_RATE` (all).
  */

@@ -3,7 +3,7 @@
  * hosts, a cluster of 1,500 pods, 10 databases, flows of 500 pairs. By the clock and by CPU of the process that answers (for a ClickHouse
  * server, of both), and the rows that its statements read.
  *
- *     node test/bench/infrastructure.ts [embedded|served] [words of questions…]
+ *     node bin/node.mjs test/bench/infrastructure.ts [embedded|served] [words of questions…]
  *
  * `BENCH_ROUNDS` (5; the first of them is beside), `BENCH_SCALE` (1) for more or less of everything. `BENCH_KEEP` names a folder in which
  * what was filled stays, and from which the next run takes it; its day is that of the first run.

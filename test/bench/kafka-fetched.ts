@@ -2,7 +2,7 @@
  * How many bytes a process with all processors of logs fetches from Kafka, as a share of what is produced, in step: 1 is each byte once.
  * A broker tells clients the address of a proxy in this process, which counts what goes through it.
  *
- *     BENCH_REAL=1 node test/bench/kafka-fetched.ts
+ *     BENCH_REAL=1 node bin/node.mjs test/bench/kafka-fetched.ts
  *
  * `BENCH_IDLE` more processors want nothing (0), `BENCH_REAL=0` leaves those of the product away, `BENCH_SECONDS` of two messages of 500
  * records a second (20).

@@ -2,7 +2,7 @@
  * What it costs to know the pattern of a log record: found again by matching when records are read, or stored with them, by the scan
  * threads of the sink or in a table beside them that the processor fills. 200,000 records of 300 patterns in ten services.
  *
- *     node test/bench/log-pattern-ids.ts
+ *     node bin/node.mjs test/bench/log-pattern-ids.ts
  */
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';

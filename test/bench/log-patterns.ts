@@ -2,7 +2,7 @@
  * Grouping accuracy of the log pattern miner over labelled sets, in the format of loghub: folders with a `*_structured.csv`, of which the
  * columns `Content` and `EventId` are read.
  *
- *     node test/bench/log-patterns.ts FOLDER…
+ *     node bin/node.mjs test/bench/log-patterns.ts FOLDER…
  */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';

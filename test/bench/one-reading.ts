@@ -2,7 +2,7 @@
  * What one more processor costs that reads logs and wants nothing: CPU-seconds per million records, with the processors of the product
  * and without, plain and gzip. Each figure is the least of some runs, each in a process of its own over a copy of the same log on the disk.
  *
- *     node test/bench/one-reading.ts [RUNS]
+ *     node bin/node.mjs test/bench/one-reading.ts [RUNS]
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';

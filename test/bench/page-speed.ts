@@ -1,5 +1,5 @@
 /**
- * `node test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it; without a case all of `cases`.
+ * `node bin/node.mjs test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it; without a case all of `cases`.
  * What costs is the CPU of the page's main thread; times by the clock stand beside the load.
  */
 import { setTimeout as delay } from 'node:timers/promises';

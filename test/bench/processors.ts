@@ -1,6 +1,6 @@
 /**
  * What processors cost: acknowledgements of a standalone process beside one that burns a core, and the engine's own time for a record.
- * `node test/bench/processors.ts`
+ * `node bin/node.mjs test/bench/processors.ts`
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

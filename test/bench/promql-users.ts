@@ -2,7 +2,7 @@
  * PromQL over HTTP beside Prometheus with the same samples: `vector(1)`, one series, and users who open a dashboard of 20 panels over many
  * series at the same time. CPU-ms of the whole process and p50 for each query; the answers are compared.
  *
- *     node test/bench/promql-users.ts PROMETHEUS
+ *     node bin/node.mjs test/bench/promql-users.ts PROMETHEUS
  *
  * PROMETHEUS is its program. `BENCH_SERIES` of all panels (10,000), an hour of them with a sample every 15 seconds; `BENCH_USERS` (5),
  * `BENCH_ROUNDS` of the dashboard (5), `BENCH_ASKED` small questions of each kind (100).

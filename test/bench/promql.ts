@@ -1,6 +1,6 @@
 /**
  * PromQL beside Prometheus: the same samples in both, the same answers, then time and CPU, one round of each in turn. The engine of
- * columns runs in this process, so that its share is counted. `node test/bench/promql.ts PROMETHEUS [series] [words of
+ * columns runs in this process, so that its share is counted. `node bin/node.mjs test/bench/promql.ts PROMETHEUS [series] [words of
  * questions…]`, PROMETHEUS being its program. With BENCH_DIRECTORY what was filled is kept there and used again.
  */
 import { spawn } from 'node:child_process';

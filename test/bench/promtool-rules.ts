@@ -1,7 +1,7 @@
 /**
  * Random alert rules beside `promtool test rules`: the same values, the same alerts at every minute. By hand:
  *
- *     node test/bench/promtool-rules.ts /path/to/promtool [files] [seed]
+ *     node bin/node.mjs test/bench/promtool-rules.ts /path/to/promtool [files] [seed]
  */
 import '../../subjects/query-kinds.ts';
 import { spawnSync } from 'node:child_process';

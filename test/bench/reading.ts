@@ -3,7 +3,7 @@
  * records: a day of logs and spans of 200 services, landed as the sinks do. p50 and p95 of interleaved rounds, and CPU time of the
  * process that answers (for a ClickHouse server, of both).
  *
- *     BENCH_VICTORIALOGS=… node test/bench/reading.ts [embedded] [served]
+ *     BENCH_VICTORIALOGS=… node bin/node.mjs test/bench/reading.ts [embedded] [served]
  *
  * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers (10). `BENCH_KEEP` names
  * a folder in which what was filled stays, and from which the next run takes it; its day is that of the first run.

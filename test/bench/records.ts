@@ -2,7 +2,7 @@
  * CPU of the record views: what it costs to step over the log records of a message, and to read a few fields of each, beside
  * decoding with protobufjs and scanning as the logs sink does. Least and median of the rounds, as JSON.
  *
- *     node test/bench/records.ts [rounds]
+ *     node bin/node.mjs test/bench/records.ts [rounds]
  */
 
 import type { LogRecord } from '../../schemas/records/log-record.ts';

@@ -2,7 +2,7 @@
  * What each processor that reads logs costs a record, all of them over the same messages as in a thread of the product, without
  * detection rules and with 300: CPU-µs a record.
  *
- *     node test/bench/rules.ts RULES_FOLDER
+ *     node bin/node.mjs test/bench/rules.ts RULES_FOLDER
  *
  * `BENCH_ONLY` names some of the processors.
  * Rules are the first 300 of a folder that are no correlations and can be read. They match none of the records of the shop.
@@ -22,7 +22,7 @@ const rounds = 15;
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error('usage: node test/bench/rules.ts RULES_FOLDER');
+  console.error('usage: node bin/node.mjs test/bench/rules.ts RULES_FOLDER');
   process.exit(2);
 }
 

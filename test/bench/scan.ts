@@ -1,7 +1,7 @@
 /**
  * CPU of admission's work on one record: checking wire bytes, translating OTLP/JSON, decompressing, cutting.
  *
- *     node test/bench/scan.ts
+ *     node bin/node.mjs test/bench/scan.ts
  */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressSnappy, decompress } from '../../schemas/compression.ts';

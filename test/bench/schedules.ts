@@ -1,4 +1,4 @@
-/** What schedules cost: CPU of a minute of 100,000 things at one a minute, on the embedded stores. `node test/bench/schedules.ts [things]`. */
+/** What schedules cost: CPU of a minute of 100,000 things at one a minute, on the embedded stores. `node bin/node.mjs test/bench/schedules.ts [things]`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
  * CPU of searches as predicates over the record views, beside stepping over the records alone. Least and median of the rounds in
  * nanoseconds a record, as a table.
  *
- *     node test/bench/search.ts [rounds]
+ *     node bin/node.mjs test/bench/search.ts [rounds]
  */
 import { searchPredicate } from '../../queries/search/predicate.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';

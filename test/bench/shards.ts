@@ -3,7 +3,7 @@
  * where they lie on both shards, and growing from one server to two shards while reading and landing go on. CPU-seconds of OIQ and of the
  * servers, merges included.
  *
- *     node test/bench/shards.ts
+ *     node bin/node.mjs test/bench/shards.ts
  *
  * `BENCH_ROWS` log records on each side (20,000,000), `BENCH_ROUNDS` of asking (9), in turn.
  */

@@ -2,7 +2,7 @@
  * CPU of scanning: wire bytes to Native blocks. One line of JSON a run. `logs` and `metrics` (remote-write) get made-up bodies of
  * `payloads.ts`; any sink of telemetry can be given bodies in files, OTLP as it is or with gzip (`.gz`), remote-write in snappy (`.snappy`).
  *
- *     node test/bench/sink-scan.ts [logs | metrics | traces] [rounds] ['FILES']
+ *     node bin/node.mjs test/bench/sink-scan.ts [logs | metrics | traces] [rounds] ['FILES']
  */
 import { globSync, readFileSync } from 'node:fs';
 import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemetry-message.ts';

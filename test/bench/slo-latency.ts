@@ -1,6 +1,6 @@
 /**
  * How long it takes from the end of a slice in which an objective failed to the request of the webhook: a whole standalone process, whose
- * clock is the machine's. `node test/bench/slo-latency.ts [objectives]`: one fails after the other, a minute each.
+ * clock is the machine's. `node bin/node.mjs test/bench/slo-latency.ts [objectives]`: one fails after the other, a minute each.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
  * What it takes to tell how objectives stand, from slices of every minute: one over 400 days, and a list of 200 over 30.
- * `node test/bench/slo-status.ts`
+ * `node bin/node.mjs test/bench/slo-status.ts`
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * What 1,000 objectives with their 4,000 rules take beside ingest: the whole product in one process takes in 20,000 log records a second, with
- * objectives and without them, in turn; what the objectives take is the difference. `node test/bench/slos-during-ingest.ts [objectives] [minutes] [rounds]
+ * objectives and without them, in turn; what the objectives take is the difference. `node bin/node.mjs test/bench/slos-during-ingest.ts [objectives] [minutes] [rounds]
  * [records a second]`. CPU-s are those of the process by Linux' accounting; how late rules and objectives began, and how long they took, is by
  * buckets of the process' own histograms.
  */

@@ -1,6 +1,6 @@
 /**
  * What measuring objectives and evaluating their rules takes: 1,000 objectives of one organization with four rules each, every minute, on embedded
- * stores; days are summed up as the job does. `node test/bench/slos.ts [objectives] [minutes] [real]`. The clock is moved in steps, each of which takes as long as its work; with `real` it is
+ * stores; days are summed up as the job does. `node bin/node.mjs test/bench/slos.ts [objectives] [minutes] [real]`. The clock is moved in steps, each of which takes as long as its work; with `real` it is
  * the machine's, so that lateness counts. Beside ingest: `slos-beside-ingest.ts`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -2,7 +2,7 @@
  * What small questions cost a whole standalone process, by its CPU time: PromQL of no series and of one, the list of log records that
  * finds nothing in a minute, and a dashboard of 20 panels, while many records have been received lately.
  *
- *     node test/bench/small-questions.ts
+ *     node bin/node.mjs test/bench/small-questions.ts
  *
  * `BENCH_SAMPLES` of the last 20 minutes (1,000,000), `BENCH_ROWS` log records of them (200,000), `BENCH_ASKED` questions of each kind
  * (200), `BENCH_NODE_OPTIONS` for the process that answers (such as `--cpu-prof`).

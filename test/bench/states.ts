@@ -2,7 +2,7 @@
  * Where snapshots of processors' state could lie: 50 MB in 12 partitions, saved five times with changes, then loaded by a client
  * that was opened anew. Servers are instances of its own. The figures are of one save and one load of everything.
  *
- *     node test/bench/states.ts [documents-sqlite | files | …]
+ *     node bin/node.mjs test/bench/states.ts [documents-sqlite | files | …]
  */
 import '../../subjects/query-kinds.ts';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

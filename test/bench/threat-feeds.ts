@@ -3,7 +3,7 @@
  * beside, with a look back. Processor time of the main thread, so that others on the machine do not count. Documents are taken and
  * dropped, as if a server beside had them; with `sqlite` they are stored, which takes minutes for 100,000.
  *
- *     node test/bench/threat-feeds.ts [sqlite] [INDICATORS …]
+ *     node bin/node.mjs test/bench/threat-feeds.ts [sqlite] [INDICATORS …]
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -12,7 +12,7 @@ import { readChart } from './chart/chart.ts';
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name).sort();
 const missing = (expected: readonly string[], found: readonly string[]): string[] =>
-  expected.filter((name) => !found.includes(name)).map((name) => `${name}: run node charts/generate.ts`);
+  expected.filter((name) => !found.includes(name)).map((name) => `${name}: run node bin/node.mjs charts/generate.ts`);
 
 const values = parse(readChart('values.yaml')) as Record<string, Record<string, unknown>>;
 const listed = JSON.parse(readChart('files/components.json')) as ReturnType<typeof components>;
@@ -49,7 +49,7 @@ test('every setting can be set by a value', (t) => {
   }
 });
 
-test('the files generated from the code are current: node charts/generate.ts writes them', (t) => {
+test('the files generated from the code are current: node bin/node.mjs charts/generate.ts writes them', (t) => {
   const stale = Object.entries(generatedFiles()).filter(([path, text]) => readFileSync(path, 'utf8') !== text);
   t.deepEqual(
     stale.map(([path]) => path),

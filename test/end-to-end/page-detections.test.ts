@@ -116,7 +116,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   const { items: own } = (await harness.request('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
   t.deepEqual([own.length, await rows.count()], [1, 2]);
   await holdsAsAView(t, theirs, 'main tbody');
-  await assign('nobody');
+  await assign('unassigned');
   t.is(await assignee(), null);
 
   const { id } = (

@@ -1,7 +1,7 @@
 /**
  * Real servers for tests, without containers, from package registries alone. Tests call `startServices` for the shared
  * instances and `startService` for one of their own that they may kill; people run this file:
- * `node test/services/services.ts start|stop|status|wipe [names]`.
+ * `node bin/node.mjs test/services/services.ts start|stop|status|wipe [names]`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** `node test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or nobody listens, and tells when each run begins and ends. */
+/** `node bin/node.mjs test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or nobody listens, and tells when each run begins and ends. */
 import { lookup } from 'node:dns';
 import { Pace } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';
