@@ -11,7 +11,7 @@ const maxDigits = 15;
  */
 export const withoutNoise = (figure: number): number => {
   if (!Number.isFinite(figure) || Number.isInteger(figure)) return figure;
-  return Number(figure.toPrecision(Math.abs(figure) < 10 ** digits ? computedDigits : maxDigits));
+  return Number(figure.toPrecision(Math.abs(figure) < 10 ** computedDigits ? computedDigits : maxDigits));
 };
 
 /** Formats a figure with a readable number of digits. */

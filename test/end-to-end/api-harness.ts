@@ -10,10 +10,7 @@ import { memoryCounters } from '../../adapters/counters-memory.ts';
 import { sqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { fileMailer } from '../../adapters/mail-file.ts';
 import { smtpMailer } from '../../adapters/mail-smtp.ts';
-import {
-  type DeadLettersOptions,
-  openDeadLetters,
-} from '../../api/groups/dead-letter/replay/dead-letters.ts';
+import { type DeadLettersOptions, openDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
 import { hashPassword } from '../../api/identity/password.ts';
 import { startApi } from '../../api/index.ts';
 import { type Jobs, openJobs } from '../../runtime/jobs.ts';
