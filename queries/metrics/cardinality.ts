@@ -37,7 +37,7 @@ const appeared = `(first > ${time('from')} AND first <= ${time('to')})`;
 /** Alive at the start of the range, or appeared since. */
 const disappeared = `(first <= ${time('to')} AND last >= ${time('beforeFrom')} AND last < ${time('beforeTo')})`;
 
-const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS came, toString(countIf(${disappeared})) AS went`;
+const figures = `toString(countIf(${aliveBefore})) AS before, toString(countIf(${alive})) AS now, toString(countIf(${appeared})) AS appeared, toString(countIf(${disappeared})) AS went`;
 
 const timesOf = ({ from, to }: Range): Record<string, string> => {
   const [fromMs, toMs] = [from / 1_000_000n, to / 1_000_000n];

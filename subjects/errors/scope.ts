@@ -90,7 +90,7 @@ export const includedScope = (reading: Reading, filter: ProjectScope): IncludedS
 };
 
 /**
- * Returns the condition for occurrences of a range that match the filters. `landedBy` excludes those received after
+ * Returns the condition for occurrences of a range that match the filters. `receivedBeforeMs` excludes those received after
  * that time, epoch milliseconds.
  */
 export const errorScope = (
@@ -103,7 +103,7 @@ export const errorScope = (
   const filters = [included.condition];
   const times = [
     "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
-    "received_at <= fromUnixTimestamp64Milli({landedBy:Int64}, 'UTC')",
+    "received_at <= fromUnixTimestamp64Milli({receivedBeforeMs:Int64}, 'UTC')",
   ];
   const parameters: Record<string, QueryParameters[string]> = {
     ...included.parameters,

@@ -125,7 +125,7 @@ const alertValues = (
     isOver,
     reason: alert.reason ?? '',
     labelsText: labelsText(labels),
-    measurementText: measuredOf(alert),
+    measured: measuredOf(alert),
     valueText: alert.held?.text ?? '',
     thresholdText: alert.held?.threshold ?? '',
     duration: readableDuration((endsAtMs ?? atMs) - startsAtMs),

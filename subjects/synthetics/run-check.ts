@@ -55,7 +55,7 @@ const readVerdicts = async (
   toMs: number,
 ): Promise<ReadonlyMap<string, Row>> => {
   const rows = await tenant.query<Row & Record<string, unknown>>(
-    `SELECT check_id AS id, state, is_maintenance AS planned, says, locations FROM synthetic_verdicts
+    `SELECT check_id AS id, state, is_maintenance AS planned, says AS details, locations FROM synthetic_verdicts
     WHERE tenant_id = {tenant:String} AND check_id IN {ids:Array(String)}
       AND judged > fromUnixTimestamp64Milli({from:Int64}) AND judged <= fromUnixTimestamp64Milli({to:Int64})
     ORDER BY check_id, judged DESC LIMIT 1 BY check_id`,
