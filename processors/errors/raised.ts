@@ -1,4 +1,6 @@
 /** Error fields shared by all kinds of records. */
+
+import { patternIdOf } from '../../queries/log-patterns/pattern-id.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-occurrences.ts';
 import { NameSet } from '../../schemas/records/attributes.ts';
@@ -6,7 +8,6 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
 import { fingerprintOf, type Recorded } from '../../subjects/errors/fingerprint.ts';
 import { cutStack } from '../../subjects/errors/stack.ts';
-import { patternIdOf } from '../../subjects/log-patterns/pattern-id.ts';
 
 const maxType = 300;
 const maxMessage = 4_096;

@@ -2,7 +2,7 @@
  * Decides which positions of a pattern accept any word, by the number of different words that its neighbors have there.
  */
 
-import { ANY } from '../../subjects/log-patterns/tokens.ts';
+import { ANY } from '../../queries/log-patterns/tokens.ts';
 import type { Pattern } from './pattern.ts';
 
 /**

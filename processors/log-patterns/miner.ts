@@ -7,8 +7,8 @@
  * bodies arrive.
  */
 
-import { OTHER_ID, OTHER_TEMPLATE } from '../../subjects/log-patterns/pattern-id.ts';
-import { Tokens, type WireBody } from '../../subjects/log-patterns/tokens.ts';
+import { OTHER_ID, OTHER_TEMPLATE } from '../../queries/log-patterns/pattern-id.ts';
+import { Tokens, type WireBody } from '../../queries/log-patterns/tokens.ts';
 import { variablePlaces } from './evidence.ts';
 import { Pattern, type SavedPattern } from './pattern.ts';
 

@@ -1,7 +1,7 @@
 /** A pattern: its words and variables, and its counts. */
-import { covers } from '../../subjects/log-patterns/forms.ts';
-import { patternIdOf } from '../../subjects/log-patterns/pattern-id.ts';
-import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../subjects/log-patterns/tokens.ts';
+import { covers } from '../../queries/log-patterns/forms.ts';
+import { patternIdOf } from '../../queries/log-patterns/pattern-id.ts';
+import { ANY, kindOf, MAX_TOKENS, type Tokens, VARIABLE } from '../../queries/log-patterns/tokens.ts';
 import { type SavedValues, Values } from './values.ts';
 
 /** Number of frequent values per pattern, shared by its variables. */

@@ -1,7 +1,7 @@
 /**
  * Counts of log patterns for queries. Each row is the number of records of a pattern per minute, project, service and
  * severity; a count of rows is their sum. Ids that became aliases are read as the current pattern that covers them, as
- * everywhere (`subjects/log-patterns/forms.ts` is the equivalent in TypeScript).
+ * everywhere (`queries/log-patterns/forms.ts` is the equivalent in TypeScript).
  */
 import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { severityOf } from '../../schemas/records/severity.ts';
-import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
 import { Attributes, attributesOf, restoredValue } from '../attributes.ts';
 import {
   InstrumentationScope,
@@ -9,6 +8,7 @@ import {
   type ScopeRow,
   scopeSelection,
 } from '../instrumentation-scope.ts';
+import { patternIdsOf } from '../log-patterns/pattern-ids.ts';
 import type { RowPlace } from '../merge-series.ts';
 import { type Resource, resourceFields, resourceFieldsOf, resourcesOf } from '../resources.ts';
 import { formatTime } from '../time.ts';

@@ -1,5 +1,5 @@
 /** Messages without the parts that differ between occurrences */
-import { Tokens } from '../log-patterns/tokens.ts';
+import { Tokens } from '../../queries/log-patterns/tokens.ts';
 
 const tokens = new Tokens();
 const maxMessage = 1_000;

@@ -1,8 +1,8 @@
 /** Catalogue of the patterns of services: surviving ids, and the aliases of others */
 
+import { Forms, type PatternCoverage } from '../../queries/log-patterns/forms.ts';
+import { ANY } from '../../queries/log-patterns/tokens.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { Forms, type PatternCoverage } from './forms.ts';
-import { ANY } from './tokens.ts';
 
 /** Maximum number of patterns that are read, the most recent first */
 const maxPatterns = 50_000;

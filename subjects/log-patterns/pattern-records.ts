@@ -1,11 +1,11 @@
 /** Log records of one pattern: exactly those that are displayed with its id */
 
+import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
+import { formsOf } from '../../queries/log-patterns/pattern-ids.ts';
 import { type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/pages.ts';
 import type { FoundLog } from '../../queries/signals/log-record.ts';
 import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
 import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
-import { OTHER_ID } from './pattern-id.ts';
-import { formsOf } from './pattern-ids.ts';
 
 /** Maximum number of words in the search for a body; the longest are the rarest */
 const maxWords = 8;

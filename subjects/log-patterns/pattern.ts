@@ -1,11 +1,11 @@
 /** One log pattern: its list entry, history, values of variables, and records */
 import { z } from 'zod';
+import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { aboutHowMany, mergeSketches, sketchOf } from './distinct-values.ts';
-import { OTHER_ID } from './pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from './pattern-records.ts';
 import { describePatterns, LogPattern, type PatternsQuery, PatternTotals, totalsOf } from './patterns.ts';
 

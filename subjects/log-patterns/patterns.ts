@@ -1,5 +1,6 @@
 /** Log patterns of a range: counts under current ids, with the details of each */
 import { z } from 'zod';
+import { OTHER_ID, OTHER_TEMPLATE } from '../../queries/log-patterns/pattern-id.ts';
 import type { Range } from '../../queries/range.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type SeverityLevel, severityLevels } from '../../schemas/log-patterns.ts';
@@ -15,7 +16,6 @@ import {
   seriesOf,
   stepOf,
 } from './pattern-counts.ts';
-import { OTHER_ID, OTHER_TEMPLATE } from './pattern-id.ts';
 import { compareHours, type Hours, Verdict } from './pattern-verdicts.ts';
 
 const trendSteps = 30;

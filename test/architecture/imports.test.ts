@@ -84,9 +84,6 @@ const inThePage = [
 /** Of the page, what runs on the server. */
 const buildsThePage = ['web/index.ts', 'web/build.ts'];
 
-/** A log record tells its pattern, so that its reader knows that subject; it goes once signals of queries are definitions of subjects. */
-const queriesImportingSubjects = ['queries/signals/log-record.ts imports subjects/log-patterns/pattern-ids.ts'];
-
 /** Files of groups that may be imported from outside their group: the table in `api/groups/README.md`. */
 const publicGroupFiles = new Set(
   [...readFileSync(join(root, 'api/groups/README.md'), 'utf8').matchAll(/^\| `([\w-]+)` \| `([\w./-]+)` \|/gm)].map(
@@ -162,11 +159,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     Object.entries(mayImport).map(([room, allowed]) => [
       `${room} imports ${allowed.length === 0 ? 'nothing of ours' : allowed.join(', ')} and itself`,
       ({ file, own, target }: Import) =>
-        folder(file) !== room ||
-        !own ||
-        folder(target) === room ||
-        allowed.includes(folder(target)) ||
-        queriesImportingSubjects.includes(`${file} imports ${target}`),
+        folder(file) !== room || !own || folder(target) === room || allowed.includes(folder(target)),
     ]),
   ),
   'from outside, a role is imported through its index.ts': ({ file, own, target, typesAlone }) =>
@@ -238,6 +231,31 @@ test('no file imports itself in a cycle, not even for types', (t) => {
   t.deepEqual(circles, []);
 });
 
+const importsByFile = Map.groupBy(imports, ({ file }) => file);
+
+/** Files that a file loads when it is imported, and itself. */
+const loadedWith = (file: string): ReadonlySet<string> => {
+  const loaded = new Set([file]);
+  // A set visits what is added meanwhile.
+  for (const each of loaded)
+    for (const { own, target, typesAlone } of importsByFile.get(each) ?? []) if (own && !typesAlone) loaded.add(target);
+  return loaded;
+};
+
+test('what asks for the definition of a kind of query is loaded with the list of all kinds', (t) => {
+  const roots = sources.filter(
+    (file) =>
+      roles.some((role) => file === `${role}/index.ts`) ||
+      (/^test\/(cases|contract)\//.test(file) && file.endsWith('.test.ts')),
+  );
+  const hasList = (loaded: ReadonlySet<string>): boolean =>
+    !loaded.has('queries/query-kind.ts') || loaded.has('subjects/query-kinds.ts');
+  t.deepEqual(
+    roots.filter((file) => !hasList(loadedWith(file))),
+    [],
+  );
+});
+
 test('subjects/README.md names only existing imports, and every subject has a README', (t) => {
   const between = new Set(
     imports.flatMap(({ file, target }) => {
@@ -305,7 +323,7 @@ test('nested folders import in one direction', (t) => {
   const between = sources
     .filter((file) => !isTest(file))
     .flatMap(importsOf)
-    .filter(({ file, own, target }) => own && !queriesImportingSubjects.includes(`${file} imports ${target}`))
+    .filter(({ own }) => own)
     .map(({ file, target }) => [innerRoomOf(file), innerRoomOf(target)] as const)
     .filter(([from, to]) => from !== to);
   t.true(between.length > 1_000);

@@ -6,15 +6,15 @@
  */
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
+import { patternIdsOf } from '../../queries/log-patterns/pattern-ids.ts';
+import { Tokens } from '../../queries/log-patterns/tokens.ts';
 import { readPage } from '../../queries/logs/pages.ts';
 import { byDayReceived, landedPosition } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';
 import { defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
-import { patternIdsOf } from '../../subjects/log-patterns/pattern-ids.ts';
 import { readLogsOfPattern } from '../../subjects/log-patterns/pattern-records.ts';
-import { Tokens } from '../../subjects/log-patterns/tokens.ts';
 import { logsRequest, messageOf, openTables, text } from '../cases/sink-tables.ts';
 
 const records = 200_000;

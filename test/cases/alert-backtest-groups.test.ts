@@ -1,4 +1,5 @@
 /** How often and how long the alerts of a backtest would have fired. */
+import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { groupsOf } from '../../api/groups/alerts/backtests.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';

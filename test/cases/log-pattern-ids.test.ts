@@ -2,10 +2,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Miner } from '../../processors/log-patterns/miner.ts';
+import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
 import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
 import { catalogueOf } from '../../subjects/log-patterns/pattern-catalogue.ts';
-import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { readLogsOfPattern, survivingPattern } from '../../subjects/log-patterns/pattern-records.ts';
 import { propertyRuns } from '../budget.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';

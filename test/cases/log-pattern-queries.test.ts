@@ -2,6 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Results } from '../../queries/batch/results.ts';
+import { Forms } from '../../queries/log-patterns/forms.ts';
 import { minStepMsOf } from '../../queries/min-step.ts';
 import type { Reading } from '../../queries/reading.ts';
 import { type QueryRequest, queryOf, run } from '../../queries/run.ts';
@@ -13,7 +14,6 @@ import { detectorProblems } from '../../subjects/anomalies/detector-problems.ts'
 import { countsOf } from '../../subjects/anomalies/read-points.ts';
 import { DashboardFields, type Panel } from '../../subjects/dashboards/document.ts';
 import { queryPanel } from '../../subjects/dashboards/query/panel.ts';
-import { Forms } from '../../subjects/log-patterns/forms.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';
 import { randomOf } from './random.ts';
 import { openTables, type Tables } from './sink-tables.ts';

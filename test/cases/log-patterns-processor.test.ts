@@ -1,9 +1,9 @@
 /** The processor of log patterns: what it emits, and when. */
 import test from 'ava';
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
+import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { type FoundPattern, ParameterValues, type PatternCount } from '../../schemas/log-patterns.ts';
 import { topics } from '../../schemas/topics.ts';
-import { OTHER_ID } from '../../subjects/log-patterns/pattern-id.ts';
 import { firstMs, TaskRun } from './run-task.ts';
 
 const cart = { 'service.name': 'cart' };

@@ -1,3 +1,4 @@
+import '../../subjects/query-kinds.ts';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { startServices, unavailable } from '../services/services.ts';

@@ -4,8 +4,8 @@
  * pattern.
  */
 
-import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
+import { RowCache } from '../row-cache.ts';
 import { Forms, type PatternCoverage } from './forms.ts';
 import { OTHER_ID } from './pattern-id.ts';
 import { Tokens } from './tokens.ts';
