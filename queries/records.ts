@@ -16,7 +16,19 @@ export interface Records {
 export interface Condition {
   readonly sql: string;
   readonly parameters: QueryParameters;
+  /** Whether an index of words or attributes supports it. */
+  readonly usesIndex: boolean;
+  /** Whether it selects from another table. */
+  readonly hasSubquery: boolean;
 }
+
+/** Returns a condition that no index of words or attributes supports, without a subquery. */
+export const plainCondition = (sql: string, parameters: QueryParameters = {}): Condition => ({
+  sql,
+  parameters,
+  usesIndex: false,
+  hasSubquery: false,
+});
 
 /**
  * Returns the condition of a range including both ends. `{from:Int64}` and `{to:Int64}`, which may have a prefix, are
@@ -33,26 +45,27 @@ const longNs = 600_000_000_000n;
 export const isLong = ({ from, to }: Range): boolean => to - from >= longNs;
 
 /**
- * Returns whether a condition has a subquery, for which some versions of ClickHouse from 26.3 on use no index in
- * `PREWHERE`.
- */
-export const hasSubquery = (condition: string): boolean => condition.includes('(SELECT ');
-
-/**
  * Returns the clauses that select the tenant's records of a time span by a condition, and those after a position.
  *
  * The engine caches which granules never match the `PREWHERE` condition. An explicit `PREWHERE` is also planned a fifth
  * faster than one the engine derives itself. The bounds of a long span are therefore placed after it: a moved range
  * still hits the cache. The bounds of a short span exclude most rows of their granules and are placed first.
+ *
+ * For a subquery in `PREWHERE`, some versions of ClickHouse from 26.3 on use no index.
  */
-export const selectionClauses = (signal: QuerySignal, condition: string, stretch: Range, position?: string): string => {
+export const selectionClauses = (
+  signal: QuerySignal,
+  { sql, hasSubquery }: Omit<Condition, 'parameters'>,
+  stretch: Range,
+  position?: string,
+): string => {
   const tenant = 'tenant_id = {tenant:String}';
   const within = withinRange(signal);
   const behind = position === undefined ? [] : [position];
-  if (hasSubquery(condition)) return `WHERE ${[tenant, within, condition, ...behind].join(' AND ')}`;
-  if (isLong(stretch)) return `PREWHERE ${tenant} AND ${condition} WHERE ${[within, ...behind].join(' AND ')}`;
+  if (hasSubquery) return `WHERE ${[tenant, within, sql, ...behind].join(' AND ')}`;
+  if (isLong(stretch)) return `PREWHERE ${tenant} AND ${sql} WHERE ${[within, ...behind].join(' AND ')}`;
   const rest = behind.length === 0 ? '' : ` WHERE ${behind.join(' AND ')}`;
-  return `PREWHERE ${tenant} AND ${within} AND ${condition}${rest}`;
+  return `PREWHERE ${tenant} AND ${within} AND ${sql}${rest}`;
 };
 
 export const rangeValues = ({ from, to }: Range, prefix = ''): Record<string, string> => ({
@@ -68,10 +81,15 @@ export const recordsCondition = ({ signal, search, projectId }: Omit<Records, 'r
     conditions.push('project_id = {project:String}');
     parameters['project'] = projectId;
   }
-  if (search !== undefined) {
-    const found = searchCondition(parseSearch(search, signal), signal);
+  const found = search === undefined ? undefined : searchCondition(parseSearch(search, signal), signal);
+  if (found !== undefined) {
     conditions.push(found.sql);
     Object.assign(parameters, found.parameters);
   }
-  return { sql: conditions.length === 0 ? 'true' : conditions.join(' AND '), parameters };
+  return {
+    sql: conditions.length === 0 ? 'true' : conditions.join(' AND '),
+    parameters,
+    usesIndex: found?.usesIndex === true,
+    hasSubquery: found?.hasSubquery === true,
+  };
 };

@@ -1,7 +1,7 @@
 /** Reads the records around a record in the same stream: with its project, resource and scope. */
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import type { Range } from '../range.ts';
-import { withinRange } from '../records.ts';
+import { plainCondition } from '../records.ts';
 import { type FoundLog, type LogPosition, logPositionOf } from '../signals/log-record.ts';
 import { type LogOrder, readLogs, readPage } from './pages.ts';
 
@@ -66,9 +66,8 @@ export const readStream = async (
   const conditions = Object.entries(streamColumns).map(([name, column]) =>
     name === 'resource' ? `${column} = {resource:UInt64}` : `logs.${column} = {${name}:String}`,
   );
-  const condition = [withinRange('logs'), ...conditions].join(' AND ');
-  const parameters = { ...stream, from: String(range.from), to: String(range.to) };
-  const { found, more } = await readPage(columns, condition, parameters, {
+  const condition = plainCondition(conditions.join(' AND '), { ...stream });
+  const { found, more } = await readPage(columns, condition, {
     limit: Math.max(1, limit),
     after,
     order,

@@ -1,7 +1,6 @@
 /** Exports log records in sequence up to a limit, read page by page. */
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
-import { rangeValues } from '../records.ts';
 import type { RecordFilter } from '../search/query-parts.ts';
 import type { LogPosition, LogRecord } from '../signals/log-record.ts';
 import { logCondition } from './filter.ts';
@@ -49,9 +48,8 @@ async function* pagesOf<Item>(
 export const exportRecords = (reading: Reading, question: ExportQuestion): AsyncGenerator<ExportPage<LogRecord>> => {
   const { filter, range, order } = question;
   const condition = logCondition(filter);
-  const parameters = { ...condition.parameters, ...rangeValues(range) };
   return pagesOf(question, async (limit, after) => {
-    const { found, more } = await readPage(reading.columns, condition.sql, parameters, { limit, after, order, range });
+    const { found, more } = await readPage(reading.columns, condition, { limit, after, order, range });
     return { items: found.map(({ record }) => record), more };
   });
 };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../project-scope.ts';
 import { serviceParameter } from '../range.ts';
-import { type Condition, recordsCondition, withinRange } from '../records.ts';
+import { type Condition, recordsCondition } from '../records.ts';
 import { queryPartsOf, type RecordFilter } from '../search/query-parts.ts';
 
 export const logFilterParameters = {
@@ -17,17 +17,15 @@ export const logFilterParameters = {
     ),
 };
 
-/** Returns SQL of the records from `{from:Int64}` to `{to:Int64}`, as a condition after the tenant's. */
+/** Returns the condition on log records of a filter. */
 export const logCondition = ({ service, search, ...scope }: RecordFilter): Condition => {
   const { projectId } = queryPartsOf('logs', scope);
-  const { sql, parameters } = recordsCondition({
+  const ofRecords = recordsCondition({
     signal: 'logs',
     ...(search === undefined ? {} : { search }),
     ...(projectId === undefined ? {} : { projectId }),
   });
-  const ofService = service === undefined ? '' : ' AND service = {service:String}';
-  return {
-    sql: `${withinRange('logs')}${ofService} AND ${sql}`,
-    parameters: { ...parameters, ...(service === undefined ? {} : { service }) },
-  };
+  if (service === undefined) return ofRecords;
+  const { sql, parameters } = ofRecords;
+  return { ...ofRecords, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
 };

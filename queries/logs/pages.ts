@@ -4,7 +4,7 @@ import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns
 import { anyRow } from '../../schemas/tables/any-row.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, isLong, rangeValues, selectionClauses, withinRange } from '../records.ts';
+import { type Condition, isLong, rangeValues, selectionClauses } from '../records.ts';
 import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
 import { type FoundLog, foundLogs, type LogPosition, type LogRow, logSelection } from '../signals/log-record.ts';
 
@@ -29,17 +29,6 @@ export const readLogs = async (
 const both = (condition: string, position: string | undefined): string =>
   position === undefined ? condition : `${condition} AND ${position}`;
 const ofTenant = (condition: string): string => `WHERE tenant_id = {tenant:String} AND ${condition}`;
-
-/**
- * Returns the clauses that select records of a time span by a condition, which may start with the bounds of a range,
- * and a position.
- */
-export const choosingLogs = (condition: string, stretch: Range, position: string | undefined): string => {
-  const ends = `${withinRange('logs')} AND `;
-  return condition.startsWith(ends)
-    ? selectionClauses('logs', condition.slice(ends.length), stretch, position)
-    : ofTenant(both(condition, position));
-};
 
 const readRows = async (
   columns: TenantColumns,
@@ -71,8 +60,8 @@ export interface LogPageRequest {
   /** Newest first by default. */
   readonly order?: LogOrder | undefined;
   /**
-   * Range whose bounds are the condition's parameters `from` and `to`. It is read from the start of the order, only as
-   * far as needed. Without it, all matching records are read.
+   * Range of the records. It is read from the start of the order, only as far as needed. Without it, all matching
+   * records are read.
    */
   readonly range?: Range | undefined;
   /** Whether the condition is limited to one service. */
@@ -84,11 +73,10 @@ export interface LogPageRequest {
 /** Returns records that match a condition, up to `limit`. */
 export const readPage = async (
   columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
+  condition: Condition,
   { limit, ...request }: LogPageRequest,
 ): Promise<LogPage> => {
-  const found = await readLogsOfRange(columns, condition, parameters, { ...request, limit: limit + 1 });
+  const found = await readLogsOfRange(columns, condition, { ...request, limit: limit + 1 });
   const shown = found.slice(0, limit);
   return { found: shown, more: found.length > limit ? shown.at(-1)?.position : undefined };
 };
@@ -96,21 +84,20 @@ export const readPage = async (
 /** As `readPage`, without checking whether more records follow. */
 export const readLogsOfRange = async (
   columns: TenantColumns,
-  condition: string,
-  parameters: QueryParameters,
+  condition: Condition,
   { limit, after, range, order = 'newest', isOfService, isSearch = false }: LogPageRequest,
 ): Promise<FoundLog[]> => {
   const position = after === undefined ? undefined : afterPosition(order);
-  if (range === undefined)
-    return readLogs(columns, both(condition, position), { ...parameters, ...after }, limit, order);
-  const earlier = earlierOf(columns, order, { sql: condition, parameters });
+  const { sql, parameters } = condition;
+  if (range === undefined) return readLogs(columns, both(sql, position), { ...parameters, ...after }, limit, order);
+  const earlier = earlierOf(columns, order, condition);
   const isFirst = isSearch && after === undefined;
-  const hasSome = isFirst ? hasRecords(columns, { sql: condition, parameters }) : undefined;
+  const hasSome = isFirst ? hasRecords(columns, condition) : undefined;
   const options = { order, limit, isOfService, earlier, hasSome };
   const rows = await readTimeSpans(rangeAfter(range, after, order), options, (stretch, missing) =>
     readRows(
       columns,
-      choosingLogs(condition, stretch, position),
+      selectionClauses('logs', condition, stretch, position),
       { ...parameters, ...after, ...rangeValues(stretch) },
       missing,
       order,
@@ -118,9 +105,6 @@ export const readLogsOfRange = async (
   );
   return foundLogs(columns, rows);
 };
-
-/** Returns whether a condition uses an index, as words and attributes do. */
-const hasIndex = ({ sql }: Condition): boolean => sql.includes('indexHint(');
 
 /**
  * Returns whether a time span has matching records, at half the cost of an empty list, whose columns and order are
@@ -131,10 +115,10 @@ export const hasRecords = (
   columns: TenantColumns,
   condition: Condition,
 ): ((stretch: Range) => Promise<boolean>) | undefined =>
-  hasIndex(condition)
+  condition.usesIndex
     ? async (stretch) => {
         const some = await columns.query(
-          `SELECT 1 AS one FROM logs ${choosingLogs(condition.sql, stretch, undefined)} ${anyRow}`,
+          `SELECT 1 AS one FROM logs ${selectionClauses('logs', condition, stretch)} ${anyRow}`,
           { ...condition.parameters, ...rangeValues(stretch) },
           { maxResultRows: 1, ofEachServer: true, isShort: !isLong(stretch) },
         );

@@ -2,12 +2,12 @@
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { mergeServerRows } from '../merge-series.ts';
 import type { Range } from '../range.ts';
-import { type Condition, rangeValues } from '../records.ts';
+import { type Condition, rangeValues, selectionClauses } from '../records.ts';
 import { resourcesOf } from '../resources.ts';
 import { type ChosenColumn, type ChosenRow, chosenColumn } from '../rows/columns.ts';
 import { earlierOf, orderByTime, readTimeSpans } from '../rows/in-order.ts';
 import type { LogPosition } from '../signals/log-record.ts';
-import { afterPosition, choosingLogs, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
+import { afterPosition, hasRecords, type LogPageRequest, rangeAfter } from './pages.ts';
 
 export interface ChosenLog {
   readonly position: LogPosition;
@@ -51,7 +51,7 @@ export const readChosen = async (
   const options = { order, limit, isOfService, earlier: earlierOf(columns, order, condition), hasSome };
   const rows = await readTimeSpans(rangeAfter(range, after, order), options, async (stretch, missing) => {
     const found = await columns.query<Row>(
-      `SELECT ${selection} FROM logs ${choosingLogs(condition.sql, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
+      `SELECT ${selection} FROM logs ${selectionClauses('logs', condition, stretch, position)} ORDER BY ${orderByTime('logs', order)} LIMIT ${missing}`,
       { ...condition.parameters, ...after, ...rangeValues(stretch) },
       { maxResultRows: missing, ofEachServer: true },
     );

@@ -198,7 +198,7 @@ export const rowsInOrder = async <Row>(
   return readTimeSpans(range, { order, limit, earlier }, async (stretch, missing) => {
     const chosen =
       from === table
-        ? selectionClauses(signal, condition.sql, stretch)
+        ? selectionClauses(signal, condition, stretch)
         : `WHERE tenant_id = {tenant:String} AND ${withinRange(signal)} AND ${condition.sql}`;
     const rows = await columns.query<Row & Placed>(
       `SELECT ${selection}, ${placed} FROM ${from} ${chosen}

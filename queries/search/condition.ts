@@ -13,6 +13,10 @@ import type { Bound, Interval, Pieces, Search, ValueTest, WordTest } from './tre
 export interface SearchCondition {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string>>;
+  /** Whether an index of words or attributes supports it. */
+  readonly usesIndex: boolean;
+  /** Whether it selects from another table. */
+  readonly hasSubquery: boolean;
 }
 
 /** Matches JSON numbers, like `numberText` of the predicate. */
@@ -25,6 +29,8 @@ const wordPattern = (pieces: Pieces): string => edges.join(pieces.join(`[${wordC
 
 class ConditionWriter {
   readonly parameters: Record<string, string> = {};
+  usesIndex = false;
+  hasSubquery = false;
   readonly #signal: SignalDefinition;
   readonly #prefix: string;
   #count = 0;
@@ -70,16 +76,22 @@ class ConditionWriter {
     const { text } = this.#signal;
     switch (test.is) {
       case 'words':
-        return text.hasAllWords(test.words.join(' '));
+        return this.#allWords(test.words);
       case 'phrase': {
         const isPhrase = text.matches(this.#text(phrasePattern(test.words)), 'lower');
-        return text.isIndexed ? `(${text.hasAllWords(test.words.join(' '))} AND ${isPhrase})` : isPhrase;
+        return text.isIndexed ? `(${this.#allWords(test.words)} AND ${isPhrase})` : isPhrase;
       }
       case 'pattern':
         return text.matches(this.#text(wordPattern(test.pieces)), 'lower');
       default:
         return text.matches(this.#text(test.regex.source), 'raw');
     }
+  }
+
+  #allWords(words: readonly string[]): string {
+    const { text } = this.#signal;
+    if (text.isIndexed) this.usesIndex = true;
+    return text.hasAllWords(words.join(' '));
   }
 
   #numbers(field: Field, interval: Interval<number | bigint>): string {
@@ -128,6 +140,7 @@ class ConditionWriter {
 
   #resource(test: ValueTest, key: string): string {
     const condition = this.#test(test, attributeExpressions(key));
+    this.hasSubquery = true;
     return `resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND ${condition})`;
   }
 
@@ -135,6 +148,7 @@ class ConditionWriter {
   #attribute(test: ValueTest, key: string): string {
     const expressions = attributeExpressions(key);
     if (test.is !== 'equal' || !this.#signal.hasAttributeIndex) return this.#test(test, expressions);
+    this.usesIndex = true;
     const equals = (text: string): string => attributeEquals(quote(key), this.#text(text));
     if (test.number === undefined) return equals(test.text);
     return `(${equals(test.text)} OR (${equals(test.number)} AND ${expressions.type} IN ('i', 'd')))`;
@@ -202,5 +216,7 @@ export const searchCondition = (
   { prefix = 'search' }: { readonly prefix?: string } = {},
 ): SearchCondition => {
   const writer = new ConditionWriter(signals[signal], prefix);
-  return { sql: writer.write(search), parameters: writer.parameters };
+  const sql = writer.write(search);
+  const { parameters, usesIndex, hasSubquery } = writer;
+  return { sql, parameters, usesIndex, hasSubquery };
 };

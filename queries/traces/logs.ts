@@ -6,6 +6,7 @@ import { readPage } from '../logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../project-scope.ts';
 import type { Range } from '../range.ts';
 import type { Reading } from '../reading.ts';
+import { plainCondition } from '../records.ts';
 import type { LogRecord } from '../signals/log-record.ts';
 import { timesOfTrace } from './trace.ts';
 
@@ -47,15 +48,17 @@ export const logsOfTrace = async (
   const range: Range = page.cursor === undefined ? around(times) : { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
   const { found, more } = await readPage(
     reading.columns,
-    `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+    plainCondition(
+      `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${projectScopeCondition(scope)}`,
-    {
-      trace: traceId,
-      from: String(range.from),
-      to: String(range.to),
-      ...projectScopeValues(scope),
-      ...(spanId === undefined ? {} : { span: spanId }),
-    },
+      {
+        trace: traceId,
+        from: String(range.from),
+        to: String(range.to),
+        ...projectScopeValues(scope),
+        ...(spanId === undefined ? {} : { span: spanId }),
+      },
+    ),
     { limit: page.limit, after: page.cursor === undefined ? undefined : { time, partition, offset, ordinal } },
   );
   if (found.length === 0 && times === undefined) return undefined;

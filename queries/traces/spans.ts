@@ -45,7 +45,8 @@ const cursorPatterns = [
 ];
 const placeSelection =
   'toString(spans.partition) AS partition, toString(spans.offset) AS offset, toString(spans.ordinal) AS ordinal';
-const place = 'spans.timestamp, spans.partition, spans.offset, spans.ordinal';
+const placeColumns = ['spans.timestamp', 'spans.partition', 'spans.offset', 'spans.ordinal'];
+const place = placeColumns.join(', ');
 const placeValue =
   "fromUnixTimestamp64Nano({time:Int64}, 'UTC'), {partition:UInt16}, {offset:UInt64}, {ordinal:UInt32}";
 
@@ -54,9 +55,10 @@ export const spansCondition = ({
   service,
   ...records
 }: Pick<SpansQuery, 'service' | 'search' | 'projectId'>): Condition => {
-  const { sql, parameters } = recordsCondition({ signal: 'traces', ...records });
-  if (service === undefined) return { sql, parameters };
-  return { sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
+  const ofRecords = recordsCondition({ signal: 'traces', ...records });
+  if (service === undefined) return ofRecords;
+  const { sql, parameters } = ofRecords;
+  return { ...ofRecords, sql: `service = {service:String} AND ${sql}`, parameters: { ...parameters, service } };
 };
 
 /**
@@ -121,6 +123,7 @@ const inOrder = (
     after === undefined
       ? condition
       : {
+          ...condition,
           sql: `${condition.sql} AND (${place}) ${isOldest ? '>' : '<'} (${placeValue})`,
           parameters: { ...condition.parameters, ...placeValues(after) },
         },
@@ -146,7 +149,8 @@ const slowest = async (
 ): Promise<PlacedRow[]> => {
   const condition = spansCondition(query);
   const since = after === undefined ? '' : ` AND (spans.duration, ${place}) < ({lasted:UInt64}, ${placeValue})`;
-  const order = `ORDER BY spans.duration DESC, ${place.replaceAll(',', ' DESC,')} DESC LIMIT ${query.limit + 1}`;
+  const slowestFirst = ['spans.duration', ...placeColumns].map((column) => `${column} DESC`).join(', ');
+  const order = `ORDER BY ${slowestFirst} LIMIT ${query.limit + 1}`;
   const places = await columns.query<Place>(
     `SELECT toString(toUnixTimestamp64Nano(timestamp)) AS time, ${placeSelection} FROM spans
     WHERE tenant_id = {tenant:String} AND ${withinRange('traces')} AND ${condition.sql}${since} ${order}`,

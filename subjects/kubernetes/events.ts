@@ -9,7 +9,7 @@ import { readLogsOfRange, readPage } from '../../queries/logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeValues, withinRange } from '../../queries/records.ts';
+import type { Condition } from '../../queries/records.ts';
 import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
 import { quote } from '../../schemas/tables/literal.ts';
 import { attributeEquals, bodyHasAllWords } from '../../schemas/tables/search.ts';
@@ -93,7 +93,7 @@ const filters: Readonly<
 const isUnescapedText = (value: string): boolean => /^[ !#-[\]-~]*$/.test(value) && /[0-9A-Za-z]/.test(value);
 const wordy: ReadonlySet<string> = new Set(['name', 'uid', 'reason']);
 
-const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<string, string> } => {
+const conditionOf = (filter: EventFilter): Condition => {
   const conditions = Object.entries(filters).flatMap(([name, [body, attributes]]) => {
     const value = filter[name as keyof typeof filters];
     if (value === undefined) return [];
@@ -103,12 +103,13 @@ const conditionOf = (filter: EventFilter): { sql: string; parameters: Record<str
     return [{ name, value, sql: hasWords ? `(body_type != 'j' OR ${bodyHasAllWords(value)}) AND ${sql}` : sql }];
   });
   return {
-    sql:
-      [withinRange('logs'), isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
+    sql: [isEvent, ...conditions.map(({ sql }) => sql)].join(' AND ') + projectScopeCondition(filter),
     parameters: {
       ...Object.fromEntries(conditions.map(({ name, value }) => [name, value])),
       ...projectScopeValues(filter),
     },
+    usesIndex: true,
+    hasSubquery: true,
   };
 };
 
@@ -120,8 +121,7 @@ export const readEvents = async (
   { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
 ): Promise<{ readonly items: KubernetesEvent[]; readonly more: LogPosition | undefined }> => {
   requireEntitlement(reading, 'logs');
-  const { sql, parameters } = conditionOf(filter);
-  const page = await readPage(reading.columns, sql, { ...parameters, ...rangeValues(range) }, { limit, after, range });
+  const page = await readPage(reading.columns, conditionOf(filter), { limit, after, range });
   return { items: page.found.map(eventOf), more: page.more };
 };
 
@@ -140,11 +140,10 @@ export const countNodeMemoryEvents = async (
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
-  const { sql, parameters } = conditionOf({ projectId: scope.projectId, scope: scope.scope });
+  const ofEvents = conditionOf({ projectId: scope.projectId, scope: scope.scope });
   const found = await readLogsOfRange(
     reading.columns,
-    `${sql} AND ${isOfMemory}`,
-    { ...parameters, ...rangeValues(range) },
+    { ...ofEvents, sql: `${ofEvents.sql} AND ${isOfMemory}` },
     { limit: maxNodeEvents, range },
   );
   for (const { object, node } of found.map(eventOf)) {

@@ -4,7 +4,6 @@ import { readPage } from '../../queries/logs/pages.ts';
 import { type ProjectScope, projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Reading } from '../../queries/reading.ts';
-import { rangeValues, withinRange } from '../../queries/records.ts';
 import { fieldIs } from '../../queries/search/query-parts.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
@@ -108,8 +107,12 @@ const logsOf = async (reading: Reading, range: Range, scope: ProjectScope, uid: 
     "logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['k8s.pod.uid'] = {uid:String})";
   const { found, more } = await readPage(
     reading.columns,
-    `${withinRange('logs')} AND ${ofPod}${projectScopeCondition(scope)}`,
-    { uid, ...rangeValues(range), ...projectScopeValues(scope) },
+    {
+      sql: `${ofPod}${projectScopeCondition(scope)}`,
+      parameters: { uid, ...projectScopeValues(scope) },
+      usesIndex: false,
+      hasSubquery: true,
+    },
     { limit: firstPage, range },
   );
   const search = fieldIs('resource.k8s.pod.uid', uid);

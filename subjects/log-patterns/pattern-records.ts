@@ -3,8 +3,9 @@
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { formsOf } from '../../queries/log-patterns/pattern-ids.ts';
 import { type LogPage, type LogPageRequest, readLogsOfRange } from '../../queries/logs/pages.ts';
+import type { Condition } from '../../queries/records.ts';
 import type { FoundLog } from '../../queries/signals/log-record.ts';
-import type { QueryParameters, TenantColumns } from '../../schemas/ports/columns.ts';
+import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { bodyHasAllWords, jsonBodyHasAll } from '../../schemas/tables/search.ts';
 
 /** Maximum number of words in the search for a body; the longest are the rarest */
@@ -89,24 +90,22 @@ const mostFrequent = (ids: readonly string[]): string => {
 export const readLogsOfPattern = async (
   columns: TenantColumns,
   patternId: string,
-  condition: string,
-  parameters: QueryParameters,
+  condition: Condition,
   { limit, after, range, order }: LogPageRequest,
 ): Promise<LogPage> => {
   const pattern = await survivingPattern(columns, patternId);
   if (pattern === undefined) return { found: [], more: undefined };
   const words = pattern.id === OTHER_ID ? 'true' : mayHaveTemplate(pattern.template);
-  const ofPattern = `${condition} AND service IN {patternServices:Array(String)} AND ${words}`;
+  const ofPattern = {
+    ...condition,
+    sql: `${condition.sql} AND service IN {patternServices:Array(String)} AND ${words}`,
+    parameters: { ...condition.parameters, patternServices: pattern.services },
+  };
   const found: FoundLog[] = [];
   let position = after;
   let batch = Math.min(maxBatchSize, Math.max(minBatchSize, limit + 1));
   for (let read = 0; read < maxRecordsRead; ) {
-    const rows = await readLogsOfRange(
-      columns,
-      ofPattern,
-      { ...parameters, patternServices: pattern.services },
-      { limit: batch, after: position, range, order },
-    );
+    const rows = await readLogsOfRange(columns, ofPattern, { limit: batch, after: position, range, order });
     for (const each of rows) {
       if (each.record.patternId !== pattern.id) continue;
       if (found.length === limit) return { found, more: found.at(-1)?.position };

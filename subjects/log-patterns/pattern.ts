@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { projectScopeCondition, projectScopeValues } from '../../queries/project-scope.ts';
+import { plainCondition } from '../../queries/records.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
 import { ParameterValues } from '../../schemas/log-patterns.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -123,14 +124,16 @@ export const readPattern = async (
     readLogsOfPattern(
       columns,
       id,
-      `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+      plainCondition(
+        `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       ${filter.service === undefined ? '' : 'AND service = {service:String}'}${projectScopeCondition(filter)}`,
-      {
-        from: String(range.from),
-        to: String(range.to),
-        ...projectScopeValues(filter),
-        ...(filter.service !== undefined && { service: filter.service }),
-      },
+        {
+          from: String(range.from),
+          to: String(range.to),
+          ...projectScopeValues(filter),
+          ...(filter.service !== undefined && { service: filter.service }),
+        },
+      ),
       { limit: maxSamples },
     ),
   ]);

@@ -4,11 +4,13 @@
  *
  *     node bin/node.mjs test/bench/log-pattern-ids.ts
  */
+
 import { z } from 'zod';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import { patternIdsOf } from '../../queries/log-patterns/pattern-ids.ts';
 import { Tokens } from '../../queries/log-patterns/tokens.ts';
 import { readPage } from '../../queries/logs/pages.ts';
+import { plainCondition } from '../../queries/records.ts';
 import { byDayReceived, landedPosition } from '../../schemas/tables/parts.ts';
 import { bodyHasAllWords } from '../../schemas/tables/search.ts';
 import { createTable, defineTable } from '../../schemas/tables/table.ts';
@@ -169,7 +171,7 @@ for (const size of [100, 1_000]) {
   line(`  ids of a page of ${size} records, query included`, await median(() => patternIdsOf(reader, page)));
   line(
     `  the whole page, ids included`,
-    await median(() => readPage(reader, 'logs.timestamp > 0', {}, { limit: size })),
+    await median(() => readPage(reader, plainCondition('logs.timestamp > 0'), { limit: size })),
   );
 }
 const idOf = (template: number): string => miner.add(services[0] as string, bodyOf(template)).id;
@@ -180,13 +182,15 @@ const chosen = {
   'a pattern of five records': idOf(299),
 };
 for (const [name, id] of Object.entries(chosen)) {
-  const { found: page } = await readLogsOfPattern(reader, id, 'logs.timestamp > 0', {}, { limit: 100 });
+  const { found: page } = await readLogsOfPattern(reader, id, plainCondition('logs.timestamp > 0'), { limit: 100 });
   line(
     `  ${page.length} records of ${name}`,
-    await median(() => readLogsOfPattern(reader, id, 'logs.timestamp > 0', {}, { limit: 100 })),
+    await median(() => readLogsOfPattern(reader, id, plainCondition('logs.timestamp > 0'), { limit: 100 })),
   );
 }
-const words100 = await median(() => readPage(reader, bodyHasAllWords('request user order'), {}, { limit: 100 }));
+const words100 = await median(() =>
+  readPage(reader, plainCondition(bodyHasAllWords('request user order')), { limit: 100 }),
+);
 line('  for comparison: 100 records with three words', words100);
 line('  bytes a record, CPU on landing', 'none');
 
@@ -231,8 +235,9 @@ for (const [name, id] of Object.entries(chosen))
     await median(() =>
       readPage(
         reader,
-        `(logs.offset, logs.ordinal) IN (SELECT log_offset, log_ordinal FROM log_pattern_ids WHERE tenant_id = {tenant:String} AND pattern_id = '${id}')`,
-        {},
+        plainCondition(
+          `(logs.offset, logs.ordinal) IN (SELECT log_offset, log_ordinal FROM log_pattern_ids WHERE tenant_id = {tenant:String} AND pattern_id = '${id}')`,
+        ),
         { limit: 100 },
       ),
     ),

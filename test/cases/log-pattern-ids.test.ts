@@ -1,9 +1,11 @@
 /** The pattern that a log record is shown with, and the records that are found by it. */
+
 import test from 'ava';
 import fc from 'fast-check';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 import { OTHER_ID } from '../../queries/log-patterns/pattern-id.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
+import { plainCondition } from '../../queries/records.ts';
 import type { FoundLog, LogPosition } from '../../queries/signals/log-record.ts';
 import { catalogueOf } from '../../subjects/log-patterns/pattern-catalogue.ts';
 import { readLogsOfPattern, survivingPattern } from '../../subjects/log-patterns/pattern-records.ts';
@@ -106,7 +108,7 @@ test('a record is shown with the surviving pattern, and is found only by that pa
       const ids = new Set(all.map(({ record }) => record.patternId ?? 'none'));
       t.false(ids.has('none'));
       for (const id of ids) {
-        const { found, more } = await readLogsOfPattern(logs.reader, id, everything, {}, { limit: 1_000 });
+        const { found, more } = await readLogsOfPattern(logs.reader, id, plainCondition(everything), { limit: 1_000 });
         t.deepEqual(found.map(idOf), all.filter(({ record }) => record.patternId === id).map(idOf), id);
         t.is(more, undefined);
         t.is((await survivingPattern(logs.reader, id))?.id, id);
@@ -138,7 +140,7 @@ test('records from before a merge, and from a shard without the merge, are shown
   const alias = before[0]?.record.patternId as string;
   t.false(ids.has(alias));
   t.like(await survivingPattern(logs.reader, alias), { id: [...ids][0] as string, template: 'Failed login of <*>' });
-  const { found } = await readLogsOfPattern(logs.reader, alias, everything, {}, { limit: 100 });
+  const { found } = await readLogsOfPattern(logs.reader, alias, plainCondition(everything), { limit: 100 });
   t.is(found.length, 8);
 });
 
@@ -154,7 +156,7 @@ test('pages of a pattern neither skip nor repeat records, however few records ma
   const pages: string[] = [];
   let after: LogPosition | undefined;
   for (let page = 0; page < 100; page++) {
-    const { found, more } = await readLogsOfPattern(logs.reader, id, everything, {}, { limit: 7, after });
+    const { found, more } = await readLogsOfPattern(logs.reader, id, plainCondition(everything), { limit: 7, after });
     pages.push(...found.map(idOf));
     after = more;
     if (more === undefined) break;
@@ -174,7 +176,7 @@ test('a record of a service without patterns has no pattern; a record of a flood
   const all = await readLogs(logs.reader, everything, {}, 2_000);
   const others = all.filter(({ record }) => record.patternId === OTHER_ID);
   t.true(others.length >= 190 && others.length <= 200, `${others.length}`);
-  const { found } = await readLogsOfPattern(logs.reader, OTHER_ID, everything, {}, { limit: 1_000 });
+  const { found } = await readLogsOfPattern(logs.reader, OTHER_ID, plainCondition(everything), { limit: 1_000 });
   t.deepEqual(found.map(idOf), others.map(idOf));
   const [unknown] = await readLogs(new MinedLogs(tables).reader, everything, {}, 1);
   t.is(unknown, undefined);

@@ -159,6 +159,22 @@ for (const [signal, heading] of [
       t.is(await bySql(search, signal), expected);
     });
 
+for (const [signal, heading] of [
+  ['logs', '| search of logs | finds'],
+  ['traces', '| search of spans | finds'],
+] as const)
+  test(`conditions on ${signal} tell whether an index supports them, and whether they have a subquery`, (t) => {
+    const conditions = rowsUnder(heading).map(([search = '']) => searchCondition(parseSearch(search, signal), signal));
+    for (const { sql, usesIndex, hasSubquery } of conditions) {
+      t.is(usesIndex, sql.includes('indexHint('), sql);
+      t.is(hasSubquery, sql.includes('(SELECT '), sql);
+    }
+    for (const isIt of [true, false]) {
+      t.true(conditions.some(({ usesIndex }) => usesIndex === isIt));
+      t.true(conditions.some(({ hasSubquery }) => hasSubquery === isIt));
+    }
+  });
+
 const errorOf = (search: string, path?: string): QueryError | undefined => {
   try {
     parseSearch(search, 'logs', path === undefined ? {} : { path });

@@ -6,7 +6,6 @@ import { type LogPageRequest, logOrders, readPage } from '../../../queries/logs/
 import { chosenColumns, readChosen } from '../../../queries/logs/read-log.ts';
 import { parseNames } from '../../../queries/names.ts';
 import { type Range, rangeOf, rangeParameters, refuseBeyondRetention } from '../../../queries/range.ts';
-import { rangeValues } from '../../../queries/records.ts';
 import { type LogPosition, LogRecord, logId } from '../../../queries/signals/log-record.ts';
 import { readLogsOfPattern } from '../../../subjects/log-patterns/pattern-records.ts';
 import { invalid } from '../../errors.ts';
@@ -111,11 +110,10 @@ const whole = async (
   request: RangedPageRequest,
 ): Promise<Found<LogRecord>> => {
   const condition = logCondition(query);
-  const parameters = { ...condition.parameters, ...rangeValues(request.range) };
   const { found, more } =
     query.patternId === undefined
-      ? await readPage(reader, condition.sql, parameters, request)
-      : await readLogsOfPattern(reader, query.patternId, condition.sql, parameters, request);
+      ? await readPage(reader, condition, request)
+      : await readLogsOfPattern(reader, query.patternId, condition, request);
   return { items: found.map(({ record }) => record), more };
 };
 

@@ -4,7 +4,6 @@
  */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { projectScopeCondition, projectScopeValues } from '../../project-scope.ts';
-import { hasSubquery } from '../../records.ts';
 import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
 import { type Choice, type SelectedSeries, selectSeriesWithSource } from './choose.ts';
@@ -19,7 +18,7 @@ interface CachedSelection {
   readonly found: ReadonlySet<string>;
   readonly metrics: readonly string[];
   /** Condition that selects its series in a statement over points; empty if all series of the metrics are selected. */
-  readonly restriction: Condition;
+  readonly restriction: Restriction;
   readonly chosenMs: number;
   /** Change counter of `series` before the selection. */
   readonly changes: number | undefined;
@@ -27,6 +26,10 @@ interface CachedSelection {
   readonly fromMs: number;
   /** Number of points of a series per millisecond. */
   readonly density: number;
+}
+
+interface Restriction extends Condition {
+  readonly hasSubquery: boolean;
 }
 
 /** Maximum number of series of all cached selectors. */
@@ -52,12 +55,13 @@ export interface PieceReader {
 
 const isOfName = ({ name }: Matcher): boolean => name === '__name__';
 
-const restrictionOf = ({ projectId }: Scope, matchers: readonly Matcher[], { condition }: Choice): Condition =>
+const restrictionOf = ({ projectId }: Scope, matchers: readonly Matcher[], { condition }: Choice): Restriction =>
   projectId === undefined && matchers.every(isOfName)
-    ? { sql: '', parameters: {} }
+    ? { sql: '', parameters: {}, hasSubquery: false }
     : {
         sql: ` AND series_id IN (SELECT series_id FROM series WHERE tenant_id = {tenant:String}${projectScopeCondition({ projectId })} AND ${condition.sql})`,
         parameters: { ...condition.parameters, ...projectScopeValues({ projectId }) },
+        hasSubquery: true,
       };
 
 /** Returns whether a selection may be cached: one name, and numbers as they were sent. */
@@ -73,10 +77,10 @@ const isPlain = (matchers: readonly Matcher[], { chosen }: Choice): boolean =>
 const isUnchanged = (columns: TenantColumns, window: Window, { changes, fromMs }: CachedSelection): boolean =>
   changes !== undefined && changes === columns.changesOf?.('series') && window.fromMs >= fromMs;
 
-const namedBy = ({ chosen, restriction }: CachedSelection): Condition => {
+const namedBy = ({ chosen, restriction }: CachedSelection): Restriction => {
   const ids = chosen.flatMap(({ sources }) => sources.map(({ id }) => id));
   if (restriction.sql === '' || ids.length > maxNamedIds) return restriction;
-  return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids } };
+  return { sql: ' AND series_id IN {ids:Array(UInt64)}', parameters: { ids }, hasSubquery: false };
 };
 
 /** Returns all points in one piece; undefined if there are unknown series or too many points. */
@@ -88,7 +92,7 @@ const readAtOnce = async (
 ): Promise<Piece | undefined> => {
   const { chosen, found, metrics } = selector;
   const restriction = isUnchanged(columns, window, selector) ? namedBy(selector) : selector.restriction;
-  const clause = hasSubquery(restriction.sql) ? 'WHERE' : 'PREWHERE';
+  const clause = restriction.hasSubquery ? 'WHERE' : 'PREWHERE';
   const { sql, parameters } = pointsStatement('samples', { window, metrics, hasStarts, clause });
   const bytes = await columns.native(
     `${sql}${restriction.sql} ${inOrder} LIMIT ${maxPoints + 1}`,
