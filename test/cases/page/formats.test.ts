@@ -37,6 +37,7 @@ test.serial('times are in the chosen zone and form', (t) => {
   t.is(shortTime(ms - 5 * 3_600_000), '11:50 PM');
   t.is(shortTime(ms - (4 * 60 + 50) * 60_000), '12:00 AM');
   setTimeForm({ timeZone: 'America/New_York', timeFormat: '24h', dateFormat: 'month-day-year' });
+  t.is(shortTime(ms), '18:05', 'in another zone than before');
   t.is(shownTime(Date.UTC(2026, 2, 8, 6, 59)), '03-08-2026 01:59:00.000');
   t.is(shownTime(Date.UTC(2026, 2, 8, 7, 0)), '03-08-2026 03:00:00.000', 'the clock is set forward');
 });

@@ -5,7 +5,7 @@ import test from 'ava';
 import type { z } from 'zod';
 import type { Call } from '../../../web/client/call.ts';
 import { Paged } from '../../../web/client/pages.ts';
-import { eventually } from '../../waiting.ts';
+import { eventually, pagePatienceMs } from '../../waiting.ts';
 import { answerWith, json, requests } from './browser.ts';
 
 interface Page {
@@ -30,11 +30,13 @@ const answerWithPages = (): void =>
     return json({ items, nextCursor: page + 1 < pages ? String(page + 1) : null });
   });
 
+const soon = (what: string, holds: () => boolean): Promise<void> => eventually(what, holds, pagePatienceMs);
+
 const openList = async (): Promise<Paged<Operation, number>> => {
   answerWithPages();
   const list = new Paged(call, ({ items }) => items, { furtherLimit: perPage });
   list.load({ query: { search: 'a', limit: 100 } });
-  await eventually('the first page', () => list.items.value.length > 0);
+  await soon('the first page', () => list.items.value.length > 0);
   return list;
 };
 
@@ -42,7 +44,7 @@ const openList = async (): Promise<Paged<Operation, number>> => {
 const scrollTo = async (list: Paged<Operation, number>, page: number): Promise<void> => {
   for (let at = list.slots.value.length / perPage; at <= page; at++) {
     list.seen((at - 1) * perPage, at * perPage - 1);
-    await eventually(`page ${at}`, () => list.slots.value.length > at * perPage && !list.isReading.value);
+    await soon(`page ${at}`, () => list.slots.value.length > at * perPage && !list.isReading.value);
   }
 };
 
@@ -78,7 +80,7 @@ test.serial(
     for (const page of [11, 10, 9, 8]) list.seen(page * perPage, page * perPage + 1);
     t.deepEqual(cursors(), [], 'nothing near is loaded again');
     // The view reports the visible rows again when a page has arrived.
-    await eventually('page 6', () => {
+    await soon('page 6', () => {
       list.seen(6 * perPage, 6 * perPage + 1);
       return loaded(list).includes(6);
     });
@@ -91,13 +93,13 @@ test.serial('a list that failed to continue says why, and another search begins 
   const list = await openList();
   answerWith(() => json({ message: 'Too many.' }, 429));
   list.loadMore();
-  await eventually('the error', () => list.furtherError.value !== undefined);
+  await soon('the error', () => list.furtherError.value !== undefined);
   t.is(list.furtherError.value?.message, 'Too many.');
   t.is(list.items.value.length, perPage);
   answerWithPages();
   list.load({ query: { search: 'b' } });
   t.is(list.furtherError.value, undefined);
-  await eventually('the first page', () => !list.first.state.value.isLoading);
+  await soon('the first page', () => !list.first.state.value.isLoading);
   t.deepEqual(
     requests.map(({ address }) => address),
     ['/api/things?search=b'],
