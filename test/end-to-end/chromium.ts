@@ -1,7 +1,7 @@
 /** A real browser, for the pages that we serve. */
-import { type Browser, type Page, chromium as playwright } from 'playwright-core';
+import { type Browser, type Locator, type Page, chromium as playwright } from 'playwright-core';
 import { chromiumProgram } from '../services/chromium.ts';
-import { eventually, stretched } from '../waiting.ts';
+import { eventually, pagePatienceMs, stretched } from '../waiting.ts';
 import { recordWalked, type WalkedRequest } from '../walked.ts';
 
 /** One tab with cookies of its own. */
@@ -50,11 +50,32 @@ export const startChromium = async (): Promise<Chromium> => {
   };
 };
 
+const isLocator = (value: unknown): value is Locator =>
+  typeof value === 'object' && value !== null && 'waitFor' in value && 'locator' in value;
+
+/** Returns a page or locator whose errors after a wait in vain also have what the page shows. */
+const withShownPage = <Target extends Page | Locator>(target: Target, shown: () => Promise<unknown>): Target =>
+  new Proxy(target, {
+    get(own, name) {
+      const value: unknown = Reflect.get(own, name, own);
+      if (typeof value !== 'function') return value;
+      return (...args: readonly unknown[]): unknown => {
+        const result: unknown = value.apply(own, args);
+        if (isLocator(result)) return withShownPage(result, shown);
+        if (!(result instanceof Promise)) return result;
+        return result.catch(async (cause: Error) => {
+          if (cause.name !== 'TimeoutError') throw cause;
+          throw new Error(`${cause.message}; the page shows ${await shown()}`, { cause });
+        });
+      };
+    },
+  });
+
 /** Each request of the tab is added to what was asked, sockets too. */
 const openTab = async (browser: Browser, walkedRequests: WalkedRequest[]): Promise<Tab> => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(stretched(60_000));
+  page.setDefaultTimeout(stretched(pagePatienceMs));
   const complaints: string[] = [];
   const requests: { method: string; url: string; body: string; referrer: string }[] = [];
   page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));
@@ -75,18 +96,18 @@ const openTab = async (browser: Browser, walkedRequests: WalkedRequest[]): Promi
   page.on('download', (file) => walkedRequests.push({ method: 'GET', url: file.url() }));
   page.on('websocket', (socket) => walkedRequests.push({ method: 'GET', url: socket.url() }));
   const evaluate = (expression: string): Promise<unknown> => page.evaluate(expression);
+  const shown = (): Promise<unknown> =>
+    evaluate('location.href + " " + document.body.innerText').catch(() => 'nothing: the page is being left');
   return {
-    page,
+    page: withShownPage(page, shown),
     complaints,
     requests,
     evaluate,
     async until(expression) {
       // A page that is being left knows no answer.
       const holds = async (): Promise<boolean> => (await evaluate(expression).catch(() => false)) === true;
-      await eventually(expression, holds).catch(async (cause: Error) => {
-        throw new Error(`${cause.message}; ${await evaluate('location.href + " " + document.body.innerText')}`, {
-          cause,
-        });
+      await eventually(expression, holds, pagePatienceMs).catch(async (cause: Error) => {
+        throw new Error(`${cause.message}; the page shows ${await shown()}`, { cause });
       });
     },
     async go(url) {
