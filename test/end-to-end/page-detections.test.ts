@@ -241,7 +241,7 @@ declare('an exception is created from a signal, shows the signals it would cover
   await exceptions.getByText('No exceptions').waitFor();
   t.deepEqual(await storedExceptions(), []);
   await page.getByRole('link', { name: 'Entities' }).click();
-  await page.getByLabel('Type', { exact: true }).selectOption('user');
+  await page.getByRole('combobox', { name: /^Type/ }).selectOption('user');
   const risky = (await harness.request('GET', '/api/siem/entities?type=user')).body.items;
   await page.getByRole('row').nth(risky.length).getByRole('button', { name: 'user ann' }).click();
   const entity = page.getByRole('complementary', { name: 'Entity' });

@@ -262,7 +262,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   const account = page.getByRole('complementary', { name: 'Service account' });
   await account.getByText('Edit account').click();
   await account.getByLabel('Description').fill('Brings out <i>versions</i>');
-  await account.getByLabel('Role', { exact: true }).selectOption('editor');
+  await account.getByRole('combobox', { name: /^Role/ }).selectOption('editor');
   await account.getByRole('button', { name: 'Save account' }).click();
   await page.getByRole('row', { name: /^Pipeline editor/ }).waitFor();
   t.like((await harness.request('GET', '/api/service-accounts')).body.items[0], {
@@ -534,7 +534,7 @@ declare('events are listed with configuration changes, and a custom event is add
   await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
   const { items } = (await harness.request('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
   t.true(items.length > 0);
-  await page.getByLabel('Type', { exact: true }).selectOption('config');
+  await page.getByRole('combobox', { name: /^Type/ }).selectOption('config');
   await page.waitForURL('**kinds=config*');
   const rows = page.locator('.list tbody tr');
   await rows.nth(items.length - 1).waitFor();
