@@ -234,7 +234,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByRole('button', { name: 'Favorite' }).click();
   await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
   t.true((await ofIt()).isFavourite);
-  await sidePanel.getByRole('button', { name: 'Run it' }).click();
+  await sidePanel.getByRole('button', { name: 'Run query' }).click();
   const row = sidePanel.getByRole('region', { name: 'Result' }).getByRole('row').nth(1);
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), ['checkout', `${count - 1} records`]);
@@ -244,13 +244,13 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await fill('Name', 'My steps by service');
   await sidePanel.getByLabel('Private').check();
   await sidePanel.getByRole('button', { name: 'Save changes' }).click();
-  await sidePanel.getByText('only me').waitFor();
+  await sidePanel.getByText('private (me)').waitFor();
   t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: made.query });
   t.is(await ofIt('viewer'), undefined);
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('Private').uncheck();
   await sidePanel.getByRole('button', { name: 'Save changes' }).click();
-  await sidePanel.getByText('everybody').waitFor();
+  await sidePanel.getByText('organization', { exact: true }).waitFor();
   t.is((await ofIt('viewer')).id, id);
   const viewer = await chromium.open();
   await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);

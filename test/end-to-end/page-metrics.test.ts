@@ -280,11 +280,11 @@ declare('a runbook is added from a file, found and cited with the value that it 
   await page.getByRole('button', { name: 'Add document' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Document' });
   await sidePanel
-    .getByLabel('From a file')
+    .getByLabel(/^File/)
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from([0xff, 0xfe]) });
   await sidePanel.getByText('queues.md is not a text file in UTF-8').waitFor();
   await sidePanel
-    .getByLabel('From a file')
+    .getByLabel(/^File/)
     .setInputFiles({ name: 'queues.md', mimeType: 'text/markdown', buffer: Buffer.from(runbook) });
   await sidePanel.getByLabel('URL').fill('ftp://wiki.example');
   await sidePanel.getByRole('button', { name: 'Save document' }).click();

@@ -228,7 +228,7 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
   t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
   await page.getByLabel('Value', { exact: true }).fill('1500');
-  await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Now' }).waitFor();
+  await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Current state' }).waitFor();
   await page.getByRole('button', { name: 'Create rule' }).click();
   await page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'Add to dashboard' }).click();
   t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
@@ -245,7 +245,7 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
   await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
   await page.getByRole('button', { name: 'Snapshots' }).click();
-  await page.getByRole('button', { name: 'Make a snapshot' }).click();
+  await page.getByRole('button', { name: 'Create snapshot' }).click();
   const link = await page.getByRole('status').getByRole('link').textContent();
   const other = await chromium.open();
   await other.go(link ?? '');
