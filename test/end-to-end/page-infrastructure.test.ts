@@ -187,7 +187,7 @@ declare('a pod, a statement and a flow show the values of the API', async (t) =>
   );
   t.is(
     await page.locator('.graph').getAttribute('aria-label'),
-    `Map of 2 nodes and 1 way between them; the largest flow is from shop/web to shop/cart: ${inBytes(edges[0].bytes)}.`,
+    `Map of 2 nodes and 1 edge between them; the largest flow is from shop/web to shop/cart: ${inBytes(edges[0].bytes)}.`,
   );
   await page.getByText('Data table', { exact: true }).click();
   const numbers = page.getByRole('region', { name: 'Map data' }).getByRole('row');
