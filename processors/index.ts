@@ -110,7 +110,10 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const chosen = all.filter((processor) => named.includes(processor));
   const chosenSchedules = timed.filter((schedule) => named.includes(schedule));
   if (columns === undefined && chosenSchedules.length > 0) throw new TypeError('schedules cannot run without columns');
-  const pool = new TaskPool({ ...options.pool, definitions: registered?.module });
+  const pool = new TaskPool({
+    ...options.pool,
+    definitions: registered?.module ?? new URL('./registry.ts', import.meta.url),
+  });
   const producer = await bus.producer();
   const delivers = registered === undefined && named.some(({ name }) => name === deliveriesName);
   // Everything that can fail runs before consumption starts.

@@ -1,6 +1,6 @@
 /** Calls exported functions of modules in a worker, for `worker.ts`. */
 import { parentPort } from 'node:worker_threads';
-import type { CallReply, CallRequest } from './worker.ts';
+import type { CallReply, CallRequest } from './call-messages.ts';
 
 parentPort?.on('message', async ({ id, module, name, args }: CallRequest) => {
   try {

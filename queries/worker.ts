@@ -1,15 +1,7 @@
 /** Parses long texts in a worker, so that the process stays responsive. */
+import type { CallReply, CallRequest } from './call-messages.ts';
 import { QueryError } from './errors.ts';
 import { type Budget, BudgetThreads } from './limits/budget-threads.ts';
-
-export interface CallRequest {
-  readonly id: number;
-  readonly module: string;
-  readonly name: string;
-  readonly args: readonly unknown[];
-}
-
-export type CallReply = { readonly id: number } & ({ readonly result: unknown } | { readonly error: unknown });
 
 /** Sender of the text. */
 export type Reader = Omit<Budget, 'budgetMs'>;

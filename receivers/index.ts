@@ -10,7 +10,7 @@ import { formatOfDeadLetter, receivers } from './registry.ts';
 
 /** Starts all receivers. They listen once all license keys are loaded; rejects if an address is in use. */
 export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
-  start(receivers, openHeartbeats, options);
+  start(receivers, new URL('./scan-worker.ts', import.meta.url), openHeartbeats, options);
 
 /**
  * Validates the body of a refused request again and returns the messages that its receiver would have published, for a

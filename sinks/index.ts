@@ -10,59 +10,12 @@ import type { Columns } from '../schemas/ports/columns.ts';
 import type { Log } from '../schemas/ports/log.ts';
 import type { Metrics } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
-import { alertEvaluations, alertTransitions } from './alerts.ts';
-import { anomalies, anomalyEvaluations, anomalyScores } from './anomalies.ts';
-import { deadLetters } from './dead-letters.ts';
-import { detectionTelemetry } from './detection-telemetry.ts';
-import { serviceEdges } from './edges.ts';
 import { batchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
-import { errorOccurrences } from './errors.ts';
-import { events } from './events.ts';
-import { evidenceHeads } from './evidence-heads.ts';
-import { fileChanges, packageChanges } from './file-changes.ts';
-import { logPatternCounts, logPatterns } from './log-patterns.ts';
-import { logs } from './logs.ts';
-import { metrics } from './metrics.ts';
-import { notificationDeliveries } from './notification-deliveries.ts';
+import { sinks } from './registry.ts';
 import { applyRetentionHourly } from './retention.ts';
-import { signals } from './signals.ts';
 import { sumUpSloDays } from './slo-days.ts';
-import { sloSlices } from './slos.ts';
-import { syntheticRuns, syntheticStates, syntheticVerdicts } from './synthetics.ts';
-import { threatMatches } from './threat-matches.ts';
-import { traces } from './traces.ts';
-import { usage } from './usage.ts';
-
-export const sinks: readonly Sink[] = [
-  logs,
-  metrics,
-  traces,
-  deadLetters,
-  usage,
-  evidenceHeads,
-  logPatterns,
-  logPatternCounts,
-  serviceEdges,
-  errorOccurrences,
-  events,
-  alertTransitions,
-  alertEvaluations,
-  signals,
-  detectionTelemetry,
-  threatMatches,
-  fileChanges,
-  packageChanges,
-  notificationDeliveries,
-  sloSlices,
-  syntheticRuns,
-  syntheticStates,
-  syntheticVerdicts,
-  anomalyScores,
-  anomalies,
-  anomalyEvaluations,
-];
 
 /**
  * Larger than the default of the bus: each insert creates a part with its own dictionary of words, and few large parts
@@ -104,7 +57,7 @@ export const startSinks = async (options: SinksOptions): Promise<Role> => {
   const { bus, columns } = options;
   const chosen = componentsNamed('sink', sinks, options.only);
   const producer = await bus.producer();
-  const pool = new ScanPool(options.threads);
+  const pool = new ScanPool(new URL('./registry.ts', import.meta.url), options.threads);
   const running = chosen.map((sink) => {
     const consumer = bus.consumer({ group: consumerGroup('sinks', sink.name), ...batchLimits(options.embedded) });
     const handler = batchHandler(sink, { ...options, producer, pool });

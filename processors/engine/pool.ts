@@ -81,7 +81,7 @@ export interface TaskPoolOptions {
   /** Number of threads. Default: one fewer than the cores, at most four. */
   readonly threads?: number | undefined;
   /** Module whose `processors` the threads load. */
-  readonly definitions?: URL | undefined;
+  readonly definitions: URL;
   /** Seconds after which a thread that is busy with one message is ended. Default 10. */
   readonly messageSeconds?: number | undefined;
   /** Bytes of decompressed messages held for slower tasks of a partition. Default 64 MiB. */
@@ -129,15 +129,14 @@ export class TaskPool {
   #started: Progress | undefined;
   #lastTask = 0;
 
-  constructor({ threads, definitions, messageSeconds = 10, heldBytes = 64 * 1024 * 1024 }: TaskPoolOptions = {}) {
+  constructor({ threads, definitions, messageSeconds = 10, heldBytes = 64 * 1024 * 1024 }: TaskPoolOptions) {
     this.#budget = new Budget(heldBytes);
-    const url = definitions ?? new URL('../registry.ts', import.meta.url);
     this.#pool = new WorkerPool<TaskReply>({
       name: 'processor',
       owner: 'the processors',
       module: new URL('./worker.ts', import.meta.url),
       size: threads ?? Math.max(1, Math.min(maxThreads, availableParallelism() - 1)),
-      workerData: () => this.#start(url),
+      workerData: () => this.#start(definitions),
       resourceLimits,
     });
     this.#stopChecking = runEvery(checkMs, () => this.#check(messageSeconds));

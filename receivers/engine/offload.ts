@@ -67,6 +67,12 @@ export class Offload {
   #worker: Worker | undefined;
   #current: Queued | undefined;
   #closed = false;
+  readonly #module: URL;
+
+  /** `module` runs in the thread. It answers each `Job` with a `JobResult`. */
+  constructor(module: URL) {
+    this.#module = module;
+  }
 
   /**
    * Prepares a body; returns synchronously for small ones. The given parts must not be used afterwards: the outcome has
@@ -125,7 +131,7 @@ export class Offload {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('../scan-worker.ts', import.meta.url), {
+    const worker = new Worker(this.#module, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       resourceLimits: { maxOldGenerationSizeMb: 512 },
     });

@@ -73,6 +73,7 @@ const requestMetricsOf = (metrics: ReceiverMetrics, receiver: string): Engine['r
 /** Starts listening once all keys are loaded. Rejects if an address is not available. */
 export const start = async (
   receivers: readonly Receiver[],
+  scanWorker: URL,
   openExtraEndpoints: OpenExtraEndpoints,
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
@@ -90,7 +91,7 @@ export const start = async (
   const rejections = new Rejections(producer, clock, log);
   const receiverMetrics = new ReceiverMetrics(metrics);
   const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
-  const offload = new Offload();
+  const offload = new Offload(scanWorker);
   const ingestion = new Ingestion({ offload, quotas, rejections, publisher, metrics, log });
   const inFlight = new InFlight();
   const admit = admission(keyring, freshness, limits, rejections);

@@ -33,10 +33,7 @@ export class ScanPool {
   readonly #memory = new Memory();
 
   /** `definitions` is the module whose `sinks` the threads load. */
-  constructor(
-    size = Math.max(1, Math.min(maxThreads, availableParallelism() - 1)),
-    definitions = new URL('../index.ts', import.meta.url),
-  ) {
+  constructor(definitions: URL, size = Math.max(1, Math.min(maxThreads, availableParallelism() - 1))) {
     const module = new URL('./scan-worker.ts', import.meta.url);
     const workerData = () => definitions.href;
     this.#pool = new WorkerPool({ name: 'scan', owner: 'the sinks', module, size, workerData, resourceLimits });

@@ -1,7 +1,5 @@
 /** Backtest: the signals that the stream raised, or would have raised, for stored records. */
 
-import { type ExportQuestion, exportRecords } from '../../queries/logs/export.ts';
-import type { Reading } from '../../queries/reading.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { DetectionMatch, DetectionSignal } from '../../schemas/signals.ts';
 import {
@@ -13,9 +11,8 @@ import {
   endWindow,
   waitsForEnd,
 } from './correlation.ts';
-import type { DeployedCorrelation, Deployment, DeploymentSource } from './deployed.ts';
+import type { DeployedCorrelation, Deployment } from './deployed.ts';
 import { chainedMatch, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
-import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
 interface Open {
   readonly correlation: DeployedCorrelation;
@@ -161,40 +158,3 @@ export const storedRecord = (tenantId: string, record: LogRecord): DetectedRecor
     resource: Object.entries(record.resource ?? {}),
   },
 });
-
-/** Records per request to a worker: the results count even if the time limit has passed. */
-const recordsAtOnce = 100;
-
-const backtestThreads = new RuleThreads();
-
-/** A page of a backtest's results. */
-export interface BacktestPage {
-  readonly records: number;
-  readonly signals: readonly DetectionSignal[];
-}
-
-/**
- * Evaluates the stored records of a query, oldest first, and passes their signals page by page. The last page includes
- * those of windows that are still open. Stops early if `take` returns `false`. Returns whether it completed, neither
- * stopped nor out of time.
- */
-export const backtestLogs = async (
-  reading: Reading,
-  { toDeploy, ...run }: RuleRun & { readonly toDeploy: DeploymentSource },
-  question: Omit<ExportQuestion, 'order'>,
-  onPage: (page: BacktestPage) => boolean,
-): Promise<boolean> => {
-  try {
-    return await backtestThreads.run(toDeploy, run, async (rules) => {
-      for await (const { items } of exportRecords(reading, { ...question, order: 'oldest' }))
-        for (let from = 0; from < items.length; from += recordsAtOnce) {
-          const records = items.slice(from, from + recordsAtOnce).map((item) => storedRecord(run.tenantId, item));
-          if (!onPage({ records: records.length, signals: await rules.signalsOf(records) })) return false;
-        }
-      return onPage({ records: 0, signals: await rules.end() });
-    });
-  } catch (error) {
-    if (error instanceof RulesTimeoutError) return false;
-    throw error;
-  }
-};

@@ -7,7 +7,7 @@ import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import type { RetroHunt } from '../../schemas/resources/retro-hunt.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import { backtestLogs } from './backtest.ts';
+import { backtestLogs } from './backtest-logs.ts';
 import type { StoredRule } from './deployed.ts';
 import { toDeployOf } from './rule-tests.ts';
 import type { RuleRun } from './rule-threads.ts';

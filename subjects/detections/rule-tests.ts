@@ -7,7 +7,8 @@ import { type DeploymentSource, type StoredRule, toFieldTable } from './deployed
 import type { SigmaDocument } from './documents.ts';
 import { withOwnTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';
-import { type EventMatch, RuleThreads } from './rule-threads.ts';
+import type { EventMatch } from './rule-messages.ts';
+import { RuleThreads } from './rule-threads.ts';
 
 const isWrapped = (event: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(event).length === 2 && typeof event['name'] === 'string' && typeof event['event'] === 'object';

@@ -8,24 +8,7 @@ import type { DetectionSignal } from '../../schemas/signals.ts';
 import type { DeploymentSource } from './deployed.ts';
 import type { DetectedRecord } from './detect.ts';
 import type { RecordValues } from './record-event.ts';
-import type { Match } from './rule-set.ts';
-
-/** A request of the main thread to a worker thread */
-export type RuleRequest = { readonly id: number } & (
-  | { readonly deploy: DeploymentSource; readonly nowMs: number }
-  | { readonly records: readonly DetectedRecord[] }
-  | { readonly end: true }
-  | { readonly events: readonly RecordValues[] }
-);
-
-/** A match without the rule */
-export type EventMatch = Pick<Match, 'ruleId' | 'fields'>;
-
-export interface RuleReply {
-  readonly id: number;
-  readonly signals?: readonly DetectionSignal[];
-  readonly matches?: readonly (readonly EventMatch[])[];
-}
+import type { EventMatch, RuleReply, RuleRequest } from './rule-messages.ts';
 
 /** Rules that run in a worker thread. All calls reject with `RulesTimeoutError` after the time limit. */
 export interface RunningRules {

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { Backtest } from './backtest.ts';
 import { compileDeployment, type Deployment } from './deployed.ts';
 import { fillEvent } from './record-event.ts';
-import type { RuleReply, RuleRequest } from './rule-threads.ts';
+import type { RuleReply, RuleRequest } from './rule-messages.ts';
 
 let deployment: Deployment = compileDeployment([], [], []);
 let backtest = new Backtest(deployment, 0);

@@ -9,7 +9,7 @@ import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
 import { receivers } from '../../receivers/registry.ts';
 import { allTables, allViews } from '../../schemas/tables/index.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { channelTypes } from '../../subjects/notification-channels/registry.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -24,6 +24,8 @@ interface Import {
   readonly own: boolean;
   /** Gone when it runs. */
   readonly typesAlone: boolean;
+  /** Whether the target runs in a thread or a process of its own. */
+  readonly isStarted: boolean;
 }
 
 const rooms = ['schemas', 'adapters', 'runtime', 'queries', 'subjects', ...roles, 'commands', 'web'];
@@ -40,16 +42,21 @@ const packageOf = (specifier: string): string =>
         .slice(0, specifier.startsWith('@') ? 2 : 1)
         .join('/');
 
+/** Imports, and modules that run in a thread or a process of their own: `new URL('./worker.ts', import.meta.url)`. */
+const importPattern =
+  /(?:(import type [^;']*)?\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'|\bnew URL\('(\.[^'\n]+\.(?:ts|mjs))', import\.meta\.url\)/g;
+
 const importsOf = (file: string): Import[] => {
-  const text = readFileSync(join(root, file), 'utf8');
-  const found = text.matchAll(/(?:(import type [^;']*)?\bfrom|\bimport)\s*\(?\s*'([^'\n]+)'/g);
-  return [...found].map(([, types, specifier = '']) => {
+  const found = readFileSync(join(root, file), 'utf8').matchAll(importPattern);
+  return [...found].map(([, types, statement, started]) => {
+    const specifier = statement ?? started ?? '';
     const own = specifier.startsWith('.');
     const typesAlone = types !== undefined;
     return {
       file,
       own,
       typesAlone,
+      isStarted: started !== undefined,
       target: own ? relative(root, join(root, dirname(file), specifier)) : packageOf(specifier),
     };
   });
@@ -192,7 +199,8 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     !own || !file.startsWith('api/kernel/') || !target.startsWith('api/groups/'),
   'receivers/http2 imports nothing of ours outside of itself': ({ file, own, target }) =>
     !own || !file.startsWith('receivers/http2/') || target.startsWith('receivers/http2/'),
-  'nothing imports main.ts': ({ own, target }) => !own || target !== 'main.ts',
+  'nothing imports main.ts, which tests start': ({ file, own, target, isStarted }) =>
+    !own || target !== 'main.ts' || (isTest(file) && isStarted),
   'product code does not import tests': ({ file, own, target }) => isTest(file) || !own || !isTest(target),
 };
 
@@ -214,6 +222,7 @@ test('the rules read the imports of every folder', (t) => {
       name,
     );
   t.true(imports.some(({ target }) => target === 'kafkajs'));
+  t.true(imports.some(({ target, isStarted }) => isStarted && target === 'receivers/scan-worker.ts'));
 });
 
 test('no file imports itself in a cycle, not even for types', (t) => {

@@ -3,7 +3,7 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { placeOfTenant } from '../../schemas/tables/sharding.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { logsBody, recordsPerRequest, type Slice, spansBody } from './reading-bodies.ts';
 
 /** Requests of an insert: what a sink takes in one at full load. */

@@ -9,7 +9,7 @@ import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { itemsOf } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { checkRequest } from '../../schemas/records/validate.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 import { logMessages } from './payloads.ts';
 

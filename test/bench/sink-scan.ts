@@ -7,8 +7,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { type Encoding, encodeHeaders, type Format } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { sinks } from '../../sinks/index.ts';
 import { encodeBlock } from '../../sinks/native/rows.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { bodies, logsPayload, remoteWritePayload } from './payloads.ts';
 
 const [name = 'logs', rounds = '20', pattern] = process.argv.slice(2);

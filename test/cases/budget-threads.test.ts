@@ -1,7 +1,7 @@
 /** Threads with a budget: what needs more memory than they have is refused, and leaves others alone. */
 import test from 'ava';
+import type { CallReply, CallRequest } from '../../queries/call-messages.ts';
 import { BudgetThreads } from '../../queries/limits/budget-threads.ts';
-import type { CallReply, CallRequest } from '../../queries/worker.ts';
 
 const module = new URL('budget-threads-work.ts', import.meta.url);
 

@@ -7,7 +7,7 @@ import { processorGroups } from '../../processors/index.ts';
 import { processors } from '../../processors/registry.ts';
 import { schedules } from '../../processors/schedules.ts';
 import { settingDefinitions } from '../../schemas/settings.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { readChart } from './chart/chart.ts';
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name).sort();

@@ -1,7 +1,7 @@
 /** A look back over stored logs gives the signals that the stream gave for the same records. */
 import test from 'ava';
 import { DetectionSignal } from '../../schemas/signals.ts';
-import { backtestLogs } from '../../subjects/detections/backtest.ts';
+import { backtestLogs } from '../../subjects/detections/backtest-logs.ts';
 import { stretched } from '../waiting.ts';
 import { deployedRule, detectionRulesForTests, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';

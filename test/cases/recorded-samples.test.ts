@@ -20,7 +20,7 @@ let tables: Tables;
 let pool: ScanPool;
 test.before(async () => {
   tables = await openTables();
-  pool = new ScanPool(1);
+  pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
 });
 test.after.always(() => Promise.all([tables.close(), pool.close()]));
 

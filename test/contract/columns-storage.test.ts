@@ -70,7 +70,7 @@ if (reason === undefined) {
   test.serial(
     'usage and records of a batch are stored once, even if the batch is redelivered after a shard was added',
     async (t) => {
-      const pool = new ScanPool(1);
+      const pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
       t.teardown(() => pool.close());
       const tenants = [tenantOf(0, 2), tenantWith(1, 2, { of: 3, on: 2 })];
       const batches = (from: number, to: number) =>

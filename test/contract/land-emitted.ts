@@ -52,7 +52,7 @@ export const landEmittedContract = ({
   let pool: ScanPool;
   test.serial.before(`${name}: a table of a derived topic is made`, async () => {
     await migrate(under().columns, silent, migrations, [errorBurstsTable]);
-    pool = new ScanPool(1, new URL('./made-up-sink.ts', import.meta.url));
+    pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });
   test.after.always(() => pool.close());
 

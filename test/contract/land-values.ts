@@ -46,7 +46,7 @@ export const landValuesContract = ({ name, under }: { name: string; under(): { r
   let tokens = 0;
   test.serial.before(`${name}: a declared table is made`, async () => {
     await migrate(under().columns, silent, migrations, [errorCountsTable]);
-    pool = new ScanPool(1, new URL('./made-up-sink.ts', import.meta.url));
+    pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });
   test.after.always(() => pool.close());
 

@@ -8,7 +8,7 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import type { ScanPool } from '../../sinks/engine/scan-pool.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { logsRequest, messageOf, text } from '../cases/sink-tables.ts';
 
 /** Records that say which they are. */

@@ -4,7 +4,7 @@ import { byDayReceived, landedPosition, ordinal } from '../../schemas/tables/par
 import { defineTable } from '../../schemas/tables/table.ts';
 import { defineDerivedTopic, defineTopic } from '../../schemas/topic.ts';
 import { landValues } from '../../sinks/engine/land-values.ts';
-import { sinks as real } from '../../sinks/index.ts';
+import { sinks as real } from '../../sinks/registry.ts';
 
 export const errorCounts = defineTopic({
   name: 'made-up-counts',

@@ -9,7 +9,7 @@ import { compressSnappy } from '../../schemas/compression.ts';
 import { Quota, quotaId, quotas } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics, UsageReport } from '../../schemas/topics.ts';
-import { sinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { openTables } from '../cases/sink-tables.ts';
 import { eventually } from '../waiting.ts';
 import { jsonRequest, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';

@@ -31,7 +31,7 @@ run('a shard is killed again and again while both are written and read', async (
   t.teardown(() => Promise.all(shards.map((shard) => shard.stop())));
   const columns = await clickhouseColumns({ urls: shards.map(({ url }) => `${url}/oiq`), cluster: clusterName });
   t.teardown(() => columns.close());
-  const pool = new ScanPool(1);
+  const pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
   t.teardown(() => pool.close());
   await migrate(columns, silent);
   const handler = () => newLanding(t, columns, pool);

@@ -16,7 +16,8 @@ import { noMetrics } from '../../schemas/ports/metrics.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { batchHandler } from '../../sinks/engine/run.ts';
 import { ScanPool } from '../../sinks/engine/scan-pool.ts';
-import { sinkGroups, sinks, startSinks } from '../../sinks/index.ts';
+import { sinkGroups, startSinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import {
   logsRequest,
   messageOf,
@@ -35,7 +36,7 @@ let tables: Tables;
 let pool: ScanPool;
 test.before(async () => {
   tables = await openTables();
-  pool = new ScanPool(1);
+  pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
 });
 test.after.always(async () => {
   await pool.close();
@@ -349,7 +350,7 @@ test('all messages on the bus are in the tables, dead letters included, and are 
 });
 
 test('a scan whose thread ends is rejected, and so is a scan after close', async (t) => {
-  const ending = new ScanPool(1);
+  const ending = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
   const { records } = batchOf('ending', 10_000, 1);
   const scan = ending.scan('logs', topics.logs.name, 0, records);
   await Promise.all([t.throwsAsync(scan, { message: /a scan thread exited/ }), ending.close()]);

@@ -21,7 +21,8 @@ import type { Columns } from '../../schemas/ports/columns.ts';
 import { type Log, silent } from '../../schemas/ports/log.ts';
 import { settingsOf } from '../../schemas/settings.ts';
 import { allTopics } from '../../schemas/topics.ts';
-import { sinkGroups, sinks, startSinks } from '../../sinks/index.ts';
+import { sinkGroups, startSinks } from '../../sinks/index.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { eventually } from '../waiting.ts';
 
 const twoMinutesMs = 120_000;

@@ -61,7 +61,7 @@ export const landErrors = async (columns: Columns, resources: readonly Resource[
     }),
   );
   offset += records.length;
-  const pool = new ScanPool(1);
+  const pool = new ScanPool(new URL('../../sinks/registry.ts', import.meta.url), 1);
   const producer = {
     publish: () => Promise.reject(new Error('an occurrence did not land')),
     transaction: () => Promise.reject(new Error('nothing is published here')),

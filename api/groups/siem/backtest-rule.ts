@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { rangeOf, rangeParameters } from '../../../queries/range.ts';
 import { DetectionSignal } from '../../../schemas/signals.ts';
-import { backtestLogs } from '../../../subjects/detections/backtest.ts';
+import { backtestLogs } from '../../../subjects/detections/backtest-logs.ts';
 import { toDeployOfRule } from '../../../subjects/detections/rule-tests.ts';
 import { SignalEventView, toSignalEventView } from '../../../subjects/detections/stored-signals.ts';
 import { notFound } from '../../errors.ts';

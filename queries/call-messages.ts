@@ -1,0 +1,10 @@
+/** Messages between `worker.ts` and its threads. */
+
+export interface CallRequest {
+  readonly id: number;
+  readonly module: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+}
+
+export type CallReply = { readonly id: number } & ({ readonly result: unknown } | { readonly error: unknown });

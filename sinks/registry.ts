@@ -1,0 +1,51 @@
+/** The sinks, one line each. Scan threads load this module: it and its imports use no driver. */
+
+import { alertEvaluations, alertTransitions } from './alerts.ts';
+import { anomalies, anomalyEvaluations, anomalyScores } from './anomalies.ts';
+import { deadLetters } from './dead-letters.ts';
+import { detectionTelemetry } from './detection-telemetry.ts';
+import { serviceEdges } from './edges.ts';
+import type { Sink } from './engine/sink.ts';
+import { errorOccurrences } from './errors.ts';
+import { events } from './events.ts';
+import { evidenceHeads } from './evidence-heads.ts';
+import { fileChanges, packageChanges } from './file-changes.ts';
+import { logPatternCounts, logPatterns } from './log-patterns.ts';
+import { logs } from './logs.ts';
+import { metrics } from './metrics.ts';
+import { notificationDeliveries } from './notification-deliveries.ts';
+import { signals } from './signals.ts';
+import { sloSlices } from './slos.ts';
+import { syntheticRuns, syntheticStates, syntheticVerdicts } from './synthetics.ts';
+import { threatMatches } from './threat-matches.ts';
+import { traces } from './traces.ts';
+import { usage } from './usage.ts';
+
+export const sinks: readonly Sink[] = [
+  logs,
+  metrics,
+  traces,
+  deadLetters,
+  usage,
+  evidenceHeads,
+  logPatterns,
+  logPatternCounts,
+  serviceEdges,
+  errorOccurrences,
+  events,
+  alertTransitions,
+  alertEvaluations,
+  signals,
+  detectionTelemetry,
+  threatMatches,
+  fileChanges,
+  packageChanges,
+  notificationDeliveries,
+  sloSlices,
+  syntheticRuns,
+  syntheticStates,
+  syntheticVerdicts,
+  anomalyScores,
+  anomalies,
+  anomalyEvaluations,
+];
