@@ -91,7 +91,7 @@ test.serial('a query leads to its records or its metric, and to a rule', (t) => 
   t.deepEqual(ways({ kind: 'rows', signal: 'logs', search: 'a b' }), [
     ['Log records', '/logs?from=now-1h&search=a+b&to=now'],
   ]);
-  t.deepEqual(paths({ kind: 'aggregate', signal: 'traces' }), ['Its traces /traces', rule]);
+  t.deepEqual(paths({ kind: 'aggregate', signal: 'traces' }), ['Traces /traces', rule]);
   t.deepEqual(paths({ kind: 'aggregate', signal: 'detections' }), [rule]);
   t.deepEqual(paths({ kind: 'formula' }), [rule]);
   t.deepEqual(paths({ kind: 'check' }), []);
