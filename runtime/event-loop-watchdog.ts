@@ -5,7 +5,8 @@
  * The loop writes a heartbeat 20 times a second. When heartbeats stop, a thread uses an inspector to call a function
  * within the running work. The function reads the name of the work (`current-work.ts`) and its stack. So the log names
  * the work while it still runs, however long it takes. Without a blockage this costs two timers, and the thread's timer
- * fires six times a second. The inspector connects only for an inspection.
+ * fires six times a second. The inspector connects only for an inspection. The thread does not belong to a
+ * `WorkerPool`, because it answers no requests.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../schemas/ports/log.ts';

@@ -1,5 +1,5 @@
 /** Worker threads that answer requests. */
-import { type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
+import { type ResourceLimits, type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads';
 
 export interface WorkerPoolOptions {
   /** Name of the threads, for error messages such as `a scan thread died`. */
@@ -19,6 +19,16 @@ interface Waiting<Reply> {
   readonly reject: (error: Error) => void;
 }
 
+export interface ThreadOptions {
+  /** Name for error messages such as `a scan thread died`. */
+  readonly kind: string;
+  /** Module that runs in the thread, as in `WorkerPoolOptions`. */
+  readonly module: URL;
+  readonly options: WorkerOptions;
+  /** Whether the thread ends with the process: it does not keep the process running. */
+  readonly endsWithProcess?: boolean;
+}
+
 /** One thread. After it dies, all requests to it reject. */
 export class PoolThread<Reply extends { readonly id: number }> {
   readonly #worker: Worker;
@@ -26,7 +36,8 @@ export class PoolThread<Reply extends { readonly id: number }> {
   #dead: Error | undefined;
   #lastId = 0;
 
-  constructor(worker: Worker, kind: string, died: () => void) {
+  constructor({ kind, module, options, endsWithProcess = false }: ThreadOptions, died: () => void) {
+    const worker = new Worker(module, options);
     this.#worker = worker;
     const fail = (error: Error): void => {
       died();
@@ -40,6 +51,8 @@ export class PoolThread<Reply extends { readonly id: number }> {
     });
     worker.on('error', (cause) => fail(new Error(`a ${kind} thread died`, { cause })));
     worker.on('exit', (code) => fail(new Error(`a ${kind} thread exited with code ${code}`)));
+    // Only after adding the listeners, which would prevent the process from exiting.
+    if (endsWithProcess) worker.unref();
   }
 
   /** Number of unanswered requests. */
@@ -108,12 +121,12 @@ export class WorkerPool<Reply extends { readonly id: number }> {
 
   #start(slot: number): PoolThread<Reply> {
     const { name, module, resourceLimits } = this.#options;
-    const worker = new Worker(module, {
+    const options = {
       name: `${name}-${slot}`,
       workerData: this.#options.workerData(),
       ...(resourceLimits !== undefined && { resourceLimits }),
-    });
-    const thread: PoolThread<Reply> = new PoolThread(worker, name, () => {
+    };
+    const thread: PoolThread<Reply> = new PoolThread({ kind: name, module, options }, () => {
       if (this.#threads[slot] === thread) this.#threads[slot] = undefined;
     });
     return thread;

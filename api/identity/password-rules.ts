@@ -13,7 +13,10 @@ const knownOf = (email: string): string[] => {
   return [address, local, domain, ...names, 'oiq', 'observability', 'opentelemetry', 'prometheus', 'monitoring'];
 };
 
-/** Returns the estimated number of guesses for a password, computed by zxcvbn. */
+/**
+ * Returns the estimated number of guesses for a password, computed by zxcvbn. Its thread does not belong to a
+ * `WorkerPool`, because it ends after the estimate and releases the memory of the dictionaries.
+ */
 const guessesFor = async (password: string, email: string): Promise<number> => {
   const workerData = { password, known: knownOf(email) };
   const worker = new Worker(new URL('./password-guesses-worker.ts', import.meta.url), { workerData });

@@ -1,8 +1,9 @@
 /**
  * Threads for work whose size users control. Work has budgets of time and memory, ends with its request, and is queued
- * per organization.
+ * per organization. They do not form a `WorkerPool`, because work reserves a thread, and an abort or an
+ * exceeded limit terminates it.
  */
-import { type TransferListItem, Worker } from 'node:worker_threads';
+import type { TransferListItem } from 'node:worker_threads';
 import { PoolThread } from '../../runtime/worker-pool.ts';
 import { QueryError } from '../errors.ts';
 import { FairQueue, TooManyWaiting } from './fair-queue.ts';
@@ -91,13 +92,11 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
 
   #start(): PoolThread<Reply> {
     const { name, module, memoryMb } = this.#options;
-    const worker = new Worker(module, { name, resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
-    const thread: PoolThread<Reply> = new PoolThread(worker, name, () => {
+    const options = { name, resourceLimits: { maxOldGenerationSizeMb: memoryMb } };
+    const thread: PoolThread<Reply> = new PoolThread({ kind: name, module, options, endsWithProcess: true }, () => {
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
     });
-    // Only after adding the listeners, which would prevent the process from exiting.
-    worker.unref();
     return thread;
   }
 }

@@ -62,6 +62,10 @@ const nothing = Buffer.alloc(0);
 
 const bufferOf = (view: Uint8Array): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 
+/**
+ * Prepares large bodies one after the other. Its thread does not belong to a `WorkerPool`, because jobs wait here: a
+ * dead thread loses only the body that it was preparing.
+ */
 export class Offload {
   readonly #queue: Queued[] = [];
   #worker: Worker | undefined;

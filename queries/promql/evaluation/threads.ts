@@ -1,6 +1,9 @@
-/** Threads that evaluate PromQL, shared fairly between organizations. */
+/**
+ * Threads that evaluate PromQL, shared fairly between organizations. They do not form a `WorkerPool`, because an
+ * evaluation reserves a thread, and an abort terminates it.
+ */
 import { availableParallelism } from 'node:os';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
 import { FairQueue, TooManyWaiting } from '../../limits/fair-queue.ts';
 import { addedTo } from '../added.ts';
@@ -154,12 +157,11 @@ class Threads implements Promql {
   }
 
   #start(): PoolThread<Reply> {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      name: 'promql',
-      resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
-    });
-    worker.unref();
-    const thread: PoolThread<Reply> = new PoolThread(worker, 'PromQL', () => this.#forget(thread));
+    const module = new URL('./worker.ts', import.meta.url);
+    const options = { name: 'promql', resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb } };
+    const thread: PoolThread<Reply> = new PoolThread({ kind: 'PromQL', module, options, endsWithProcess: true }, () =>
+      this.#forget(thread),
+    );
     this.#all.add(thread);
     return thread;
   }
