@@ -255,8 +255,8 @@ test.serial(
       ];
       const summed = await readWindows(reading(), requests);
       for (const one of windows) {
-        t.deepEqual(summed(0)(one).total, { over: 5n, under: 1n });
-        t.deepEqual(summed(1)(one).total, { over: 12n, under: 1n });
+        t.deepEqual(summed(0)(one).total, { numerator: 5n, denominator: 1n });
+        t.deepEqual(summed(1)(one).total, { numerator: 12n, denominator: 1n });
       }
     }
   },

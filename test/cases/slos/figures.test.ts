@@ -45,7 +45,7 @@ test('144 bad of 10,000 at 99.9 % burn at exactly 14.4, which doubles do not giv
 
 test('a decimal is parsed exactly, and fractions give the nearest double', (t) => {
   for (const value of [0.1, 99.9, 99.95, 1e-7, 1e21, 123.456, -0.25, 0]) t.is(asNumber(decimal(value)), value);
-  t.deepEqual(decimal(99.9), { over: 999n, under: 10n });
+  t.deepEqual(decimal(99.9), { numerator: 999n, denominator: 10n });
   t.is(asNumber(fraction(10n ** 40n, 3n * 10n ** 40n)), 1 / 3);
   t.is(asNumber(fraction(10n ** 40n + 1n, 3n * 10n ** 40n)), 1 / 3);
   t.throws(() => decimal(Number.NaN), { message: 'NaN is not a decimal' });

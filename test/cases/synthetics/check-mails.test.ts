@@ -61,7 +61,7 @@ test('each subscribed receiver of a project gets one mail per change', async (t)
           id,
           state: now,
           planned: 0,
-          says: `it is ${now} since noon`,
+          details: `it is ${now} since noon`,
           locations: '[]',
         })),
     }),
