@@ -87,7 +87,7 @@ declare('a metric of the catalogue has a chart with a series for each service an
     /^queue.size, average: 2 series, from 100 KiBy to 300 KiBy\.$/,
   );
   await page.getByText('Data table', { exact: true }).click();
-  const rows = page.getByRole('region', { name: 'Chart data' }).getByRole('row');
+  const rows = page.getByRole('region', { name: /^Data of / }).getByRole('row');
   await rows.nth(1).waitFor();
   t.is(await rows.count(), series[0].points.length + 1);
   await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
@@ -115,7 +115,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
   await rows.nth(body.items.length - 1).waitFor();
   t.deepEqual(
     await rows.evaluateAll((all) => all.map((row) => [...row.children].map(({ textContent }) => textContent))),
-    body.items.map(({ metric, series, growth, appeared, gone: disappeared, used }: (typeof body.items)[number]) =>
+    body.items.map(({ metric, series, growth, appeared, disappeared, used }: (typeof body.items)[number]) =>
       [metric, series, growth > 0 ? `+${growth}` : growth, appeared, disappeared, used.uses.length].map(String),
     ),
   );
