@@ -1,5 +1,4 @@
 /** The role that runs processors and schedules. `registry.ts` and `schedules.ts` list them. */
-import '../subjects/query-kinds.ts';
 import { openPromql } from '../queries/promql/evaluation/threads.ts';
 import { featuresOf, translationOf } from '../queries/promql/settings.ts';
 import { componentsNamed } from '../runtime/components.ts';

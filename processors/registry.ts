@@ -1,5 +1,6 @@
 /** Registry of processors, one line each. Threads load this module: it and its imports use no driver. */
 
+import '../subjects/query-kinds.ts';
 import { anomalyScores } from './anomaly-scores/anomaly-scores.ts';
 import { chainedCorrelations, correlations } from './detections/correlations.ts';
 import { detections } from './detections/detections.ts';

@@ -2,6 +2,8 @@
 
 export interface CallRequest {
   readonly id: number;
+  /** Module that registers what the called module needs, imported first. */
+  readonly setup?: string | undefined;
   readonly module: string;
   readonly name: string;
   readonly args: readonly unknown[];

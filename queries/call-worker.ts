@@ -2,8 +2,9 @@
 import { parentPort } from 'node:worker_threads';
 import type { CallReply, CallRequest } from './call-messages.ts';
 
-parentPort?.on('message', async ({ id, module, name, args }: CallRequest) => {
+parentPort?.on('message', async ({ id, setup, module, name, args }: CallRequest) => {
   try {
+    if (setup !== undefined) await import(setup);
     const { [name]: called } = (await import(module)) as Record<string, (...all: readonly unknown[]) => unknown>;
     parentPort?.postMessage({ id, result: called?.(...args) } satisfies CallReply);
   } catch (error) {

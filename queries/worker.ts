@@ -19,6 +19,13 @@ const threads = new BudgetThreads<CallReply>({
   works: 'long texts',
 });
 
+const setup: { module?: string } = {};
+
+/** Sets the URL of a module that workers import first, such as one that registers definitions. */
+export const importInWorkers = (module: string): void => {
+  setup.module = module;
+};
+
 const refused = (excess: string) => (): QueryError =>
   new QueryError('VALIDATION_FAILED', `reading this took ${excess}: send less at once`);
 
@@ -51,7 +58,10 @@ export const inWorker =
   async (reader: Reader, ...args: Args): Promise<Result> => {
     if (args.reduce<number>((sum, value) => sum + lengthOf(value), 0) <= shortCharacters) return read(...args);
     const reply = await threads.run({ ...reader, budgetMs }, refusals, (sendRequest) =>
-      sendRequest((id): CallRequest => ({ id, module, name: read.name, args }), moves ? buffersOf(args) : []),
+      sendRequest(
+        (id): CallRequest => ({ id, setup: setup.module, module, name: read.name, args }),
+        moves ? buffersOf(args) : [],
+      ),
     );
     if ('error' in reply) throw reply.error;
     return reply.result as Result;

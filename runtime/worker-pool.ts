@@ -25,13 +25,14 @@ export interface ThreadOptions {
   /** Module that runs in the thread, as in `WorkerPoolOptions`. */
   readonly module: URL;
   readonly options: WorkerOptions;
-  /** Whether the thread ends with the process: it does not keep the process running. */
+  /** Whether an idle thread does not keep the process running. Requests always do until they are answered. */
   readonly endsWithProcess?: boolean;
 }
 
 /** One thread. After it dies, all requests to it reject. */
 export class PoolThread<Reply extends { readonly id: number }> {
   readonly #worker: Worker;
+  readonly #endsWithProcess: boolean;
   readonly #waiting = new Map<number, Waiting<Reply>>();
   #dead: Error | undefined;
   #lastId = 0;
@@ -39,6 +40,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
   constructor({ kind, module, options, endsWithProcess = false }: ThreadOptions, died: () => void) {
     const worker = new Worker(module, options);
     this.#worker = worker;
+    this.#endsWithProcess = endsWithProcess;
     const fail = (error: Error): void => {
       died();
       this.#dead ??= error;
@@ -48,6 +50,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
     worker.on('message', (reply: Reply) => {
       this.#waiting.get(reply.id)?.resolve(reply);
       this.#waiting.delete(reply.id);
+      if (endsWithProcess && this.#waiting.size === 0) worker.unref();
     });
     worker.on('error', (cause) => fail(new Error(`a ${kind} thread died`, { cause })));
     worker.on('exit', (code) => fail(new Error(`a ${kind} thread exited with code ${code}`)));
@@ -70,6 +73,7 @@ export class PoolThread<Reply extends { readonly id: number }> {
     const id = ++this.#lastId;
     return new Promise<Reply>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
+      if (this.#endsWithProcess) this.#worker.ref();
       this.#worker.postMessage(request(id), moved);
     });
   }

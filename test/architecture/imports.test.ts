@@ -252,8 +252,10 @@ const loadedWith = (file: string): ReadonlySet<string> => {
 };
 
 test('what asks for the definition of a kind of query is loaded with the list of all kinds', (t) => {
+  const workers = new Set(imports.flatMap(({ target, isStarted }) => (isStarted ? [target] : [])));
   const roots = sources.filter(
     (file) =>
+      workers.has(file) ||
       roles.some((role) => file === `${role}/index.ts`) ||
       (/^test\/(cases|contract)\//.test(file) && file.endsWith('.test.ts')),
   );
