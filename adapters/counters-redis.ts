@@ -1,7 +1,7 @@
 /**
- * Counters shared through Redis. A call is one script, and calls in the same tick of the event loop share a round trip.
- * The scripts use Redis' clock, so instances with different clocks count alike. While Redis does not answer, each
- * instance counts on its own.
+ * Counters shared through Redis. A call is one script, and calls in the same tick of the event loop share a round trip
+ * (in a cluster, those for the same server). The scripts use Redis' clock, so instances with different clocks count
+ * alike. While Redis does not answer, each instance counts on its own.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { Clock } from '../schemas/ports/clock.ts';

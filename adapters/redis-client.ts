@@ -13,7 +13,6 @@ const common = {
   connectionName: 'oiq',
   commandTimeout: answerMs,
   connectTimeout: 2000,
-  enableAutoPipelining: true,
   // A call fails immediately instead of waiting for Redis, and is never sent twice.
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
@@ -35,6 +34,7 @@ const connectServer = (address: RedisAddress, scripts: Scripts): Redis =>
     ...loginOf(address),
     ...address.nodes[0],
     db: address.database,
+    enableAutoPipelining: true,
     enableOfflineQueue: false,
     retryStrategy: retryIn,
     scripts: { ...scripts },
@@ -51,6 +51,7 @@ const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
     ...(address.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelRetryStrategy: retryIn,
     db: address.database,
+    enableAutoPipelining: true,
     enableOfflineQueue: false,
     retryStrategy: retryIn,
     scripts: { ...scripts },
@@ -58,7 +59,8 @@ const connectSentinel = (address: RedisAddress, scripts: Scripts): Redis =>
 
 const connectCluster = (address: RedisAddress, scripts: Scripts): Cluster =>
   new Cluster([...address.nodes], {
-    enableAutoPipelining: true,
+    // Without automatic pipelines: ioredis 6.0 never settles the calls of a pipeline that met a dead server.
+    enableAutoPipelining: false,
     enableOfflineQueue: false,
     redisOptions: { ...common, ...loginOf(address) },
     // Certificates contain the names by which servers are reached.
